@@ -1,0 +1,46 @@
+"""candgen finds the entities that a name may mean, in languages with almost no data of their own."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from candgen.errors import CandgenError
+    from candgen.generators import load
+    from candgen.generators.candidate import Candidate
+    from candgen.generators.explanation import Explanation
+    from candgen.generators.pivot import PivotTokenIndex
+    from candgen.mentions import MentionTable
+    from candgen.tokenizers import CharNgrams, WholeMention, Words
+
+__all__ = [
+    "Candidate",
+    "CandgenError",
+    "CharNgrams",
+    "Explanation",
+    "MentionTable",
+    "PivotTokenIndex",
+    "WholeMention",
+    "Words",
+    "load",
+]
+
+_HOMES = {
+    "Candidate": "candgen.generators.candidate",
+    "CandgenError": "candgen.errors",
+    "CharNgrams": "candgen.tokenizers",
+    "Explanation": "candgen.generators.explanation",
+    "MentionTable": "candgen.mentions",
+    "PivotTokenIndex": "candgen.generators.pivot",
+    "WholeMention": "candgen.tokenizers",
+    "Words": "candgen.tokenizers",
+    "load": "candgen.generators",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    """Public names are imported when they are first used: ``candgen --help`` needs no Numba."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'candgen' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

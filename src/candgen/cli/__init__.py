@@ -1,0 +1,148 @@
+"""The command line: each command parses, calls one function of the library, and prints.
+
+Nothing here, nor in the modules of the commands, imports NumPy, Numba, PyArrow or regex when it is
+imported itself, so that ``candgen --help`` answers at once.
+"""
+
+import importlib.metadata
+import logging
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from candgen.cli.build import build
+from candgen.cli.explain import explain
+from candgen.cli.info import info
+from candgen.cli.query import query
+from candgen.errors import CandgenError
+
+MISTAKE = 2
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+"""Exit statuses: the user's mistake, and those that a shell gives for SIGINT and SIGPIPE."""
+
+# Newer releases of Typer have a copy of click inside, so its class is taken from what they share.
+_UsageError: Any = typer.BadParameter.__base__
+
+app = typer.Typer(
+    name="candgen",
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+# Place for `demo`, which comes first: app.command()(demo)
+app.command()(build)
+app.command()(query)
+app.command()(explain)
+app.command()(info)
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 (Typer calls it)
+    if wanted:
+        typer.echo(f"candgen {_version()}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def candgen(
+    context: typer.Context,
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Find the entities that a name may mean, in languages with almost no data of their own.
+
+    \b
+    candgen build --pivot is=is.parquet --target fo=fo.parquet -o fo.candgen
+    candgen query fo.candgen "Tórshavn" -k 5
+    candgen explain fo.candgen "Tórshavn" Q10704
+    """
+    del version
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(MISTAKE)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit status. A user's mistake is one sentence on stderr."""
+    with _warnings_on_stderr():
+        try:
+            status = _run(sys.argv[1:] if arguments is None else arguments)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BrokenPipeError:
+            _discard_output()
+            return PIPE_CLOSED
+        except (CandgenError, _UsageError) as error:
+            _say(_sentence(error))
+            _discard_output()
+            return MISTAKE
+    return status
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Do what click's own main does, but leave every exception to ours."""
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("candgen", list(arguments)) as context:
+            command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def _sentence(error: Any) -> str:  # noqa: ANN401 (an exception of two libraries)
+    if isinstance(error, CandgenError):
+        return str(error)
+    text = error.format_message().strip().rstrip(".")
+    command = error.ctx.command_path if error.ctx else "candgen"
+    return f"{text[:1].lower()}{text[1:]}: see '{command} --help'"
+
+
+def _say(sentence: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"candgen: {' '.join(sentence.splitlines())}\n")
+
+
+def _discard_output() -> None:
+    """Keep the interpreter from flushing, at its end, what nobody can take."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("candgen")
+    except importlib.metadata.PackageNotFoundError:
+        return "0+unknown"
+
+
+class _Warnings(logging.Handler):
+    """Shows what the library warns of. It asks for stderr each time: a progress bar stands in it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _say(f"warning: {record.getMessage()}")
+
+
+@contextmanager
+def _warnings_on_stderr() -> Iterator[None]:
+    handler = _Warnings(logging.WARNING)
+    logger = logging.getLogger("candgen")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)

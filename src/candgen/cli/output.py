@@ -1,0 +1,82 @@
+"""Standard output: UTF-8 for programs, tables for people."""
+
+import json
+import re
+import sys
+from collections.abc import Iterable
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+
+from candgen.errors import CandgenError
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def write(text: str) -> None:
+    """Write to stdout, in UTF-8 whatever the locale, and let the reader have it at once."""
+    try:
+        if sys.stdout is None:
+            raise OSError("it is closed")
+        # Part of a path that is no UTF-8 becomes \udcff, which JSON can read.
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or error
+        raise CandgenError(f"standard output cannot be written: {reason}") from error
+
+
+def write_json(value: object) -> None:
+    """Write one JSON document, indented."""
+    write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def show(*pieces: RenderableType) -> None:
+    """Write pieces for a person to read; in colour only on a terminal."""
+    console = Console(markup=False, emoji=False, highlight=False)
+    with console.capture() as captured:
+        for piece in pieces:
+            console.print(piece)
+    write(captured.get())
+
+
+def table(*columns: str, right: Iterable[str] = ()) -> Table:
+    """An empty table; the columns named in ``right`` hold numbers."""
+    made = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        justify = "right" if column in right else "left"
+        made.add_column(column, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    return made
+
+
+def visible(text: str) -> str:
+    """The text without what would steer a terminal."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def bar(share: float, width: int = 20) -> str:
+    """A bar that is full at 1.
+
+    >>> bar(0.5, 4), bar(0.001, 4), bar(0, 4)
+    ('██', '▏', '')
+    """
+    eighths = max(round(share * width * 8), int(share > 0))
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
+
+
+def size(number: float) -> str:
+    """A number of bytes as a person reads it.
+
+    >>> size(999), size(1_234_567)
+    ('999 bytes', '1.2 MB')
+    """
+    if number < 1000:
+        return f"{number:.0f} bytes"
+    for unit in ("kB", "MB", "GB"):
+        number /= 1000
+        if number < 1000:
+            break
+    return f"{number:.1f} {unit}"

@@ -1,0 +1,194 @@
+"""``candgen query``: the candidates of mentions."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import candgen
+from candgen.cli.output import show, table, visible, write
+from candgen.cli.progress import is_terminal, mention_counter, progress_bar
+from candgen.cli.stream import stdin_lines
+from candgen.errors import ParameterError
+
+if TYPE_CHECKING:
+    from candgen import Candidate
+
+MENTIONS_AT_ONCE = 1000
+CANDIDATES_AT_ONCE = 1_000_000
+
+Answers = list[list["Candidate"]]
+
+
+class Format(StrEnum):
+    """How answers are written."""
+
+    TABLE = "table"
+    JSONL = "jsonl"
+    TSV = "tsv"
+
+
+class Scores(StrEnum):
+    """What a score is."""
+
+    RAW = "raw"
+    SHARE = "share"
+
+
+def query(
+    index: Annotated[Path, typer.Argument(metavar="INDEX", help="A folder made by candgen build.")],
+    mentions: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MENTION]...",
+            help="What to look for. Without any, or with a single -, stdin is read, one a line.",
+        ),
+    ] = None,
+    *,
+    k: Annotated[int, typer.Option("-k", min=1, help="The most candidates of a mention.")] = 30,
+    lam: Annotated[
+        float | None,
+        typer.Option(min=0, help="Weight of the posterior.  [default: that of the index]"),
+    ] = None,
+    scores: Annotated[
+        Scores, typer.Option(help="Raw, or as shares of the sum over all entities.")
+    ] = Scores.RAW,
+    form: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="How to write the answers.  [default: table for mentions given here on a "
+            "terminal, else jsonl]",
+        ),
+    ] = None,
+) -> None:
+    """Find the entities that mentions may mean, best first.
+
+    \b
+    candgen query fo.candgen "Tórshavn" "Føroyar" -k 5
+    candgen query fo.candgen --format tsv < mentions.txt > candidates.tsv
+    cut -f1 names.tsv | candgen query fo.candgen - | jq .candidates[0].entity
+
+    JSON Lines have one line for every line of input, also for an empty one. TSV has the columns
+    mention, rank, entity and score, and no row for a mention without candidates.
+    """
+    given = [] if mentions in (None, ["-"]) else list(mentions or ())
+    if form is None:
+        form = Format.TABLE if given and is_terminal(sys.stdout) else Format.JSONL
+    at_once = max(1, min(MENTIONS_AT_ONCE, CANDIDATES_AT_ONCE // k))
+    options = {"k": k, **({} if lam is None else {"lam": lam})}
+    if scores is not Scores.RAW:
+        options["scores"] = scores.value
+    if given:
+        _answer_arguments(index, given, options, form, at_once)
+    else:
+        _answer_stdin(index, options, form, at_once)
+
+
+def _answer_arguments(
+    index: Path, mentions: list[str], options: dict[str, Any], form: Format, at_once: int
+) -> None:
+    for mention in mentions:
+        if not mention.isprintable() and any("\ud800" <= c <= "\udfff" for c in mention):
+            raise ParameterError(f"the mention {mention!r} is not UTF-8: convert it")
+    with progress_bar() as progress:
+        progress(f"opening {index}", 0.0)
+        generator = candgen.load(index)
+        write_answers = _writer(form, generator)
+        progress("searching", 0.0)
+        first = generator.candidates(mentions[:at_once], **options)
+    write_answers(mentions[:at_once], first)
+    for start in range(at_once, len(mentions), at_once):
+        batch = mentions[start : start + at_once]
+        write_answers(batch, generator.candidates(batch, **options))
+
+
+def _answer_stdin(index: Path, options: dict[str, Any], form: Format, at_once: int) -> None:
+    with mention_counter() as count:
+        generator = candgen.load(index)
+        write_answers = _writer(form, generator)
+        if is_terminal(sys.stdin):
+            typer.echo("candgen: reading mentions, one a line; Ctrl-D ends", err=True)
+        for batch in stdin_lines(at_once):
+            write_answers(batch, generator.candidates(batch, **options))
+            count(len(batch))
+
+
+def _writer(form: Format, generator: Any) -> Callable[[Sequence[str], Answers], None]:  # noqa: ANN401
+    """The function that writes mentions and their answers."""
+    if form is Format.TABLE:
+        return lambda mentions, answers: _show(mentions, answers, generator)
+    if form is Format.JSONL:
+        return lambda mentions, answers: write("".join(map(json_line, mentions, answers)))
+    write("mention\trank\tentity\tscore\n")
+    return lambda mentions, answers: write("".join(map(tsv_rows, mentions, answers)))
+
+
+def json_line(mention: str, candidates: "Sequence[Candidate]") -> str:
+    """One answer as a line of JSON Lines."""
+    found = (
+        f'{{"entity": {_quoted(candidate.entity)}, "score": {score}}}'
+        for candidate, score in zip(candidates, _shortest(candidates), strict=True)
+    )
+    return f'{{"mention": {_quoted(mention)}, "candidates": [{", ".join(found)}]}}\n'
+
+
+def tsv_rows(mention: str, candidates: "Sequence[Candidate]") -> str:
+    """One answer as rows of TSV."""
+    if any(c in mention for c in "\t\n\r"):
+        raise ParameterError(
+            f"the mention {mention!r} has a tab or a line break, which TSV cannot hold: "
+            "choose --format jsonl"
+        )
+    return "".join(
+        f"{mention}\t{rank}\t{candidate.entity}\t{score}\n"
+        for rank, (candidate, score) in enumerate(
+            zip(candidates, _shortest(candidates), strict=True), start=1
+        )
+    )
+
+
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _shortest(candidates: "Sequence[Candidate]") -> list[str]:
+    """The scores in as few digits as tell one 32-bit number from the next."""
+    import numpy as np  # noqa: PLC0415 (--help need not wait for it)
+
+    scores = np.array([candidate.score for candidate in candidates], np.float32)
+    return [str(score) for score in scores]
+
+
+def _show(mentions: Sequence[str], answers: Answers, generator: Any) -> None:  # noqa: ANN401
+    """Answers for a person, with names where the index knows them."""
+    for mention, candidates in zip(mentions, answers, strict=True):
+        if not candidates:
+            show(f"{visible(mention)}: no candidates")
+            continue
+        known = isinstance(generator, candgen.PivotTokenIndex)
+        made = table("rank", "entity", "score", *["also known as"] * known, right=("rank", "score"))
+        made.title, made.title_justify = visible(mention), "left"
+        for rank, (entity, score) in enumerate(candidates, start=1):
+            names = [_names(generator, entity)] if known else []
+            made.add_row(str(rank), visible(entity), f"{score:.4g}", *names)
+        show(made)
+
+
+def _names(index: "candgen.PivotTokenIndex", entity: str) -> str:
+    """The entity's most frequent mention in each language: "Wien (de, fo), Vín (is)"."""
+    place = index.tokens.place(entity)
+    sources = () if place is None else index.sources.of(index.tokens.number(place))
+    first_of: dict[str, str] = {}
+    for source in sources:
+        first_of.setdefault(source.language, source.mention)
+    languages_of: dict[str, list[str]] = {}
+    for language, mention in first_of.items():
+        languages_of.setdefault(mention, []).append(language)
+    return ", ".join(
+        f"{visible(mention)} ({', '.join(languages)})"
+        for mention, languages in languages_of.items()
+    )

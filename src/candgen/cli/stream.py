@@ -1,0 +1,60 @@
+"""Lines of standard input, as they come."""
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+
+from candgen.errors import ParameterError
+
+_CHUNK = 1 << 16
+_MARK = b"\xef\xbb\xbf"  # a byte order mark
+
+
+def stdin_lines(at_most: int) -> Iterator[list[str]]:
+    """The lines of standard input without their line ends, at most so many at a time.
+
+    Lines are given out as soon as they are there, so that whoever sends one and waits gets its
+    answer. A line ends in ``\\n`` or ``\\r\\n``; a byte order mark before the first is dropped.
+    """
+    if sys.stdin is None:
+        raise ParameterError("standard input is closed: name the mentions, or send them by a pipe")
+    with contextlib.suppress(OSError):  # not a file of the system's
+        # In the other mode, "nothing there yet" looks like the end.
+        os.set_blocking(sys.stdin.fileno(), True)
+    before = 0
+    for piece in _whole_lines(sys.stdin.buffer):
+        data = piece if before else piece.removeprefix(_MARK)
+        good = _valid(data)
+        lines = good.decode("utf-8").removesuffix("\n").split("\n") if good else []
+        for first in range(0, len(lines), at_most):
+            yield [line.removesuffix("\r") for line in lines[first : first + at_most]]
+        before += len(lines)
+        if len(good) < len(data):
+            raise ParameterError(
+                f"line {before + 1} of standard input is not UTF-8: convert it, for example with iconv"
+            )
+
+
+def _whole_lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
+    """What is there to read, cut after the last line end; the last piece may lack one."""
+    pending = bytearray()
+    while chunk := stream.read1(_CHUNK):
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield bytes(pending) + chunk[:end]
+            pending = bytearray(chunk[end:])
+        else:
+            pending += chunk
+    if pending:
+        yield bytes(pending)
+
+
+def _valid(data: bytes) -> bytes:
+    """The lines before the first that is not UTF-8."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data[: data.rfind(b"\n", 0, error.start) + 1]
+    return data

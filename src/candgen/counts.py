@@ -1,0 +1,333 @@
+"""Counting tokens x entities: the integers n_l(t, e) of each language, and their pooled sums.
+
+    n(t,e) = sum over languages l of  alpha_l * n_l(t,e)
+    N(t)   = sum_e n(t,e)           N(e) = sum_t n(t,e)
+
+Each language is counted once; pooling with other weights does not count again.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from candgen.errors import TableError
+from candgen.kernels import counting as kernels
+from candgen.mentions import MentionTable
+from candgen.text import normalize_joined
+from candgen.tokenizers import Symbols, Tokenizer, codepoints, numbered
+from candgen.vocabulary import Vocabulary, VocabularyBuilder
+
+log = logging.getLogger("candgen")
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Progress = Callable[[str, float], None]
+"""Called with what is being done and the share of it that is done, from 0 to 1."""
+
+ROWS_AT_ONCE = 250_000
+SYMBOLS_AT_ONCE = 2_000_000
+
+
+@dataclass(frozen=True)
+class LanguageCounts:
+    """n_l(t, e): entity e has ``tokens[indptr[e]:indptr[e + 1]]``, in no order, with ``counts``."""
+
+    indptr: Integers
+    tokens: npt.NDArray[np.uint32]
+    counts: npt.NDArray[np.int32] | Integers
+    token_total: Integers
+    entity_total: Integers
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The counts of several languages over the same tokens and entities.
+
+    Entities stand in the order of their names (each one's most frequent mention), so that
+    neighbours look alike; ``entities`` are their ids in that order.
+    """
+
+    vocabulary: Vocabulary
+    entities: pa.LargeStringArray
+    languages: Mapping[str, LanguageCounts]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of one table: a mention's symbols, the number of its entity, its count."""
+
+    symbols: Symbols
+    entity: Integers
+    count: Integers
+
+    def __getitem__(self, chosen: npt.NDArray[np.int64] | npt.NDArray[np.bool_] | slice) -> "_Rows":
+        text, start, end = self.symbols
+        return _Rows(
+            Symbols(text, start[chosen], end[chosen]), self.entity[chosen], self.count[chosen]
+        )
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """n(t, e) after thresholding: entity e has ``tokens[indptr[e]:indptr[e + 1]]``, in no order.
+
+    ``values[number[i]]`` is the n(t, e) of posting i, ``uses`` says how many postings have each
+    value. Totals are those before thresholding. ``dropped`` counts priors, posteriors, postings.
+    """
+
+    indptr: Integers
+    tokens: npt.NDArray[np.uint32]
+    number: npt.NDArray[np.uint32]
+    values: Floats
+    uses: Integers
+    token_total: Floats
+    entity_total: Floats
+    dropped: Integers
+
+
+def nothing(_doing: str, _share: float) -> None:
+    """Show no progress."""
+
+
+def count(
+    tables: Mapping[str, MentionTable],
+    *,
+    tokenizer: Tokenizer,
+    normalizer: str,
+    progress: Progress = nothing,
+) -> Counts:
+    """Count the tokens of every entity in every language.
+
+    Mentions without a token (those that are empty after normalisation) are left out, and logged.
+    """
+    texts = {
+        language: _normalized(table, normalizer, language, progress)
+        for language, table in tables.items()
+    }
+    strings = _symbol_strings(texts, tokenizer)
+    ids, numbers = _number_entities(tables)
+    rows = {}
+    for language, table in tables.items():
+        symbols = _symbols(texts.pop(language), tokenizer, strings)
+        counts = table.arrow["count"].to_numpy()
+        rows[language] = _with_tokens(
+            _Rows(symbols, numbers[language], counts), tokenizer, language
+        )
+    order = _order_by_name(list(rows.values()), len(ids))
+    if len(order) == 0:
+        raise TableError("no mention has a token: there is nothing to build an index from")
+    place = np.full(len(ids), -1, np.int64)
+    place[order] = np.arange(len(order))
+    builder = VocabularyBuilder(tokenizer.high)
+    counted = {
+        language: _count_rows(
+            _by_entity(rows.pop(language), place), len(order), tokenizer, builder,
+            lambda share, language=language: progress(f"counting {language}", share),
+        )
+        for language in tables
+    }  # fmt: skip
+    vocabulary, number = builder.finish(tokenizer, strings)
+    totals = {language: _renumber(part, number) for language, part in counted.items()}
+    return Counts(vocabulary, ids.take(pa.array(order)), totals)
+
+
+def pool(counts: Counts, alpha: Mapping[str, float], *, threshold: float = 0.0) -> Pooled:
+    """The weighted sum of the languages, without the entries that are under the threshold.
+
+    Kept if and only if p >= threshold * (1 - 1e-9), prior and posterior each on its own; a posting
+    goes when both go. Languages are summed in the order of ``counts``.
+    """
+    weight = {language: alpha[language] for language in counts.languages}
+    parts = list(counts.languages.values())
+    token_total = sum(a * part.token_total for a, part in zip(weight.values(), parts, strict=True))
+    entity_total = sum(
+        a * part.entity_total for a, part in zip(weight.values(), parts, strict=True)
+    )
+    most = sum(len(part.tokens) for part in parts)
+    indptr = np.zeros(len(counts.entities) + 1, np.int64)
+    tokens, number = np.empty(most, np.uint32), np.empty(most, np.uint32)
+    place = np.zeros(len(counts.vocabulary), np.uint32)
+    dropped = np.zeros(3, np.int64)
+    table = ValueTable()
+    entity = filled = 0
+    while entity < len(counts.entities):
+        table.grow()
+        entity, filled, table.distinct = kernels.pool(
+            tuple(part.indptr for part in parts),
+            tuple(part.tokens for part in parts),
+            tuple(part.counts for part in parts),
+            np.array(list(weight.values()), np.float64),
+            token_total, entity_total, threshold * (1 - 1e-9), entity, place,
+            indptr, tokens, number, filled,
+            table.keys, table.ids, table.values, table.uses, table.distinct, dropped,
+        )  # fmt: skip
+    return Pooled(
+        indptr, tokens[:filled], number[:filled], table.values[: table.distinct],
+        table.uses[: table.distinct], token_total, entity_total, dropped,
+    )  # fmt: skip
+
+
+class ValueTable:
+    """Distinct values of n(t, e), numbered by a hash table that grows when it is half full."""
+
+    def __init__(self) -> None:
+        self.distinct = 0
+        self.keys = np.full(0, kernels.EMPTY, np.uint64)
+        self.ids = np.zeros(0, np.uint32)
+        self.values = np.zeros(0, np.float64)
+        self.uses = np.zeros(0, np.int64)
+
+    def grow(self) -> None:
+        """Four times the room, and at least 65,536 places."""
+        size = max(1 << 16, 4 * len(self.keys))
+        keys, ids = np.full(size, kernels.EMPTY, np.uint64), np.zeros(size, np.uint32)
+        kernels.rehash(self.keys, self.ids, keys, ids)
+        self.keys, self.ids = keys, ids
+        self.values = np.resize(self.values, size)
+        uses = np.zeros(size, np.int64)
+        uses[: self.distinct] = self.uses[: self.distinct]
+        self.uses = uses
+
+
+def _normalized(
+    table: MentionTable, normalizer: str, language: str, progress: Progress
+) -> list[str]:
+    """The mentions of a table, normalised, one a line, in a few large pieces."""
+    pieces = []
+    mentions = table.arrow["mention"]
+    for first in range(0, len(mentions), ROWS_AT_ONCE):
+        progress(f"reading {language}", first / len(mentions))
+        joined = "\n".join(mentions.slice(first, ROWS_AT_ONCE).to_pylist())
+        pieces.append(normalize_joined(joined, normalizer, language=language))
+    return pieces
+
+
+def _symbol_strings(texts: Mapping[str, list[str]], tokenizer: Tokenizer) -> list[str] | None:
+    """All strings that are symbols, sorted; None where symbols are code points."""
+    if (cut := tokenizer.cutter) is None:
+        return None
+    lines = (line for pieces in texts.values() for piece in pieces for line in piece.split("\n"))
+    return sorted({symbol for line in lines for symbol in cut(line)})
+
+
+def _symbols(pieces: list[str], tokenizer: Tokenizer, strings: list[str] | None) -> Symbols:
+    """The rows of all pieces, one after the other."""
+    if (cut := tokenizer.cutter) is None:
+        return codepoints("\n".join(pieces), bounded=tokenizer.bounded)
+    lines = (cut(line) for piece in pieces for line in piece.split("\n"))
+    numbers = {string: number for number, string in enumerate(strings or ())}
+    return numbered(lines, numbers, bounded=tokenizer.bounded)
+
+
+def _number_entities(
+    tables: Mapping[str, MentionTable],
+) -> tuple[pa.LargeStringArray, dict[str, Integers]]:
+    """All entity ids, and for each table the number of each row's entity among them."""
+    columns = [table.arrow["entity"] for table in tables.values()]
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    encoded = pa.chunked_array(chunks, pa.large_string()).combine_chunks().dictionary_encode()
+    numbers = encoded.indices.to_numpy().astype(np.int64)
+    ends = np.cumsum([len(column) for column in columns])
+    return encoded.dictionary, dict(zip(tables, np.split(numbers, ends[:-1]), strict=True))
+
+
+def _with_tokens(rows: _Rows, tokenizer: Tokenizer, language: str) -> _Rows:
+    """The rows that have a token. Two marks with nothing between them are no mention."""
+    _, start, end = rows.symbols
+    least = max(tokenizer.low, 3) if tokenizer.bounded else tokenizer.low
+    present = end - start >= least
+    if missing := int(np.count_nonzero(~present)):
+        log.warning("%s: %d mentions have no token and are left out", language, missing)
+        return rows[present]
+    return rows
+
+
+def _order_by_name(parts: list[_Rows], size: int) -> Integers:
+    """The entities that have a row, in the order of their most frequent mention's beginning.
+
+    An inner order only: names that begin alike share blocks, which makes bounds tight. Sixteen
+    symbols, four to a key, are enough for that.
+    """
+    entity = np.concatenate([part.entity for part in parts])
+    count = np.concatenate([part.count for part in parts])
+    best = np.lexsort((-count, entity))
+    best = best[np.flatnonzero(np.diff(entity[best], prepend=-1))]
+    part_of = np.repeat(np.arange(len(parts)), [len(part.entity) for part in parts])
+    first_row = np.cumsum([0] + [len(part.entity) for part in parts])
+    keys = np.zeros((4, len(best)), np.uint64)
+    for number, part in enumerate(parts):
+        here = part_of[best] == number
+        text, start, end = part.symbols
+        rows = best[here] - first_row[number]
+        for place in range(16):
+            at = np.minimum(start[rows] + place, end[rows] - 1)
+            symbol = np.minimum(text[at], 0xFFFF).astype(np.uint64)
+            keys[place // 4, here] |= symbol << np.uint64(48 - 16 * (place % 4))
+    return entity[best][np.lexsort(keys[::-1])]
+
+
+def _by_entity(rows: _Rows, place: Integers) -> _Rows:
+    """Rows in the order of their entities' final numbers, their text moved along."""
+    entity = place[rows.entity]
+    order = np.argsort(entity, kind="stable")
+    text, start, end = rows.symbols
+    start, end = start[order], end[order]
+    ends = np.cumsum(end - start)
+    moved = np.empty(ends[-1] if len(ends) else 0, np.uint32)
+    kernels.gather_rows(text, start, end, moved)
+    return _Rows(Symbols(moved, ends - (end - start), ends), entity[order], rows.count[order])
+
+
+def _count_rows(
+    rows: _Rows,
+    entities: int,
+    tokenizer: Tokenizer,
+    builder: VocabularyBuilder,
+    progress: Callable[[float], None],
+) -> LanguageCounts:
+    """n_l(t, e) with the builder's token numbers; rows are in the order of their entities."""
+    length = rows.symbols.end - rows.symbols.start
+    of_row = sum(np.maximum(length - n + 1, 0) for n in range(tokenizer.low, tokenizer.high + 1))
+    entity_total = np.zeros(entities, np.int64)
+    np.add.at(entity_total, rows.entity, of_row * rows.count)
+    # No count can exceed its entity's total. Memory that is never written is never taken.
+    narrow = entity_total.max(initial=0) <= np.iinfo(np.int32).max
+    tokens = np.empty(int(np.sum(of_row)), np.uint32)
+    counts = np.empty(len(tokens), np.int32 if narrow else np.int64)
+    indptr = np.zeros(entities + 1, np.int64)
+    filled = 0
+    for chunk in _chunks(rows.symbols.end, rows.entity):
+        progress(chunk.start / len(rows.entity))
+        part = rows[chunk]
+        nodes = builder.add(part.symbols)
+        filled = kernels.count_rows(
+            part.symbols.start, part.symbols.end, part.count, part.entity, tokenizer.low, nodes,
+            builder.scratch(), indptr, tokens, counts, filled,
+        )  # fmt: skip
+    np.maximum.accumulate(indptr, out=indptr)
+    return LanguageCounts(
+        indptr, tokens[:filled], counts[:filled], np.zeros(0, np.int64), entity_total
+    )
+
+
+def _chunks(end: Integers, entity: Integers) -> Iterator[slice]:
+    """Slices of rows of about SYMBOLS_AT_ONCE symbols that do not cut an entity in two."""
+    last_rows = np.flatnonzero(np.diff(entity, append=-1))
+    first, taken = 0, 0
+    while first < len(entity):
+        chosen = np.searchsorted(end[last_rows], taken + SYMBOLS_AT_ONCE, side="right") - 1
+        at_least = np.searchsorted(last_rows, first)
+        last = int(last_rows[max(chosen, at_least)])
+        yield slice(first, last + 1)
+        first, taken = last + 1, int(end[last])
+
+
+def _renumber(part: LanguageCounts, number: npt.NDArray[np.uint32]) -> LanguageCounts:
+    """The same counts with final token numbers (in place), and N_l(t)."""
+    token_total = np.zeros(len(number), np.int64)
+    kernels.renumber(part.tokens, part.counts, number, token_total)
+    return replace(part, token_total=token_total)

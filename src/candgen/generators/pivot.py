@@ -1,0 +1,273 @@
+"""PivotTokenIndex: the paper's method, for any number of pivots."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from candgen import storage
+from candgen.counts import Progress, count, nothing, pool
+from candgen.errors import ParameterError
+from candgen.generators.candidate import Candidate, check_query, check_weight
+from candgen.generators.explanation import Explanation, TokenPart
+from candgen.index import TokenIndex
+from candgen.mentions import MentionTable
+from candgen.sources import Sources
+from candgen.storage import Stored, prefixed, under
+from candgen.text import check_normalizer, normalize, normalize_many
+from candgen.tokenizers import CharNgrams, Tokenizer, from_parameters, to_parameters
+
+ALPHA = 0.4
+LAM = 0.4
+TARGET = "target"
+"""The name of the target's language where none is given."""
+
+Scores = Literal["raw", "share"]
+
+
+@dataclass(frozen=True)
+class PivotTokenIndex:
+    """Candidates for mentions of a target language, learned from pivots and from the target.
+
+    >>> icelandic = MentionTable.from_pairs([("Vín", "Q1741", 3), ("Vín", "Q282"), ("Rín", "Q584", 2)])
+    >>> faroese = MentionTable.from_pairs([("Wien", "Q1741"), ("Vín", "Q282")])
+    >>> index = PivotTokenIndex.build(
+    ...     pivots={"is": icelandic}, target=faroese, language="fo",
+    ...     alpha=0.5, lam=1.0, tokenizer=CharNgrams(2, 2))
+    >>> [(c.entity, round(c.score, 3)) for c in index.candidates(["Vín"], k=2)[0]]
+    [('Q282', 2.675), ('Q1741', 2.511)]
+    """
+
+    tokens: TokenIndex
+    sources: Sources
+    parameters: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+
+    @classmethod
+    def build(
+        cls,
+        pivots: Mapping[str, MentionTable] | None = None,
+        target: MentionTable | None = None,
+        *,
+        language: str | None = None,
+        alpha: float | Mapping[str, float] = ALPHA,
+        lam: float = LAM,
+        threshold: float = 0.0,
+        tokenizer: Tokenizer | None = None,
+        normalizer: str = "default",
+        threads: int = 1,
+        progress: Progress = nothing,
+    ) -> "PivotTokenIndex":
+        """Count the tokens of all tables, pool them with their weights, and lay them out.
+
+            n(t,e) = n_target(t,e) + sum over pivots l of  alpha_l * n_l(t,e)
+
+        Without a target this is the paper's zero-shot setting, with one the joint setting, and with
+        a target alone the high-resource setting. ``language`` is that of the target and of the
+        queries. A pivot whose alpha is 0 does not exist.
+        """
+        tokenizer = CharNgrams() if tokenizer is None else tokenizer
+        check_normalizer(normalizer)
+        described = to_parameters(tokenizer)
+        lam = check_weight("lam", lam)
+        threshold = check_weight("threshold", threshold)
+        if threshold > 1:
+            raise ParameterError(f"threshold is {threshold}: expected a probability, from 0 to 1")
+        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+            raise ParameterError(f"threads is {threads!r}: expected a whole number of at least 1")
+        pivots = dict(pivots or {})
+        weights = _weights(pivots, alpha)
+        tables = _tables(pivots, target, language, weights)
+        name = language or TARGET
+        counts = count(tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress)
+        progress("pooling", 0.0)
+        pooled = pool(counts, {name: 1.0, **weights}, threshold=threshold)
+        progress("laying out", 0.0)
+        index = TokenIndex.build(counts, pooled, threshold=threshold, threads=threads)
+        progress("gathering mentions", 0.0)
+        parameters = {
+            "tokenizer": described, "normalizer": normalizer, "language": language,
+            "target": name if target is not None else None,
+            "alpha": weights, "lam": lam, "threshold": threshold,
+            "dropped": dict(zip(("priors", "posteriors", "postings"), pooled.dropped.tolist(), strict=True)),
+            "languages": list(tables),
+        }  # fmt: skip
+        inputs = {
+            language: {
+                "pairs": len(table), "occurrences": table.total, "entities": len(table.entities),
+                "sha256": table.digest,
+            }
+            for language, table in tables.items()
+        }  # fmt: skip
+        sources = Sources.gather(tables, counts.entities)
+        progress("done", 1.0)
+        return cls(index, sources, parameters, inputs)
+
+    @property
+    def lam(self) -> float:
+        """The weight of the posterior where a query gives none."""
+        return float(self.parameters["lam"])
+
+    @property
+    def language(self) -> str | None:
+        """The language of the target and of the queries."""
+        return self.parameters["language"]  # type: ignore[no-any-return]
+
+    def candidates(
+        self,
+        mentions: Sequence[str],
+        k: int = 30,
+        *,
+        lam: float | None = None,
+        scores: Scores = "raw",
+        threads: int | None = None,
+    ) -> list[list[Candidate]]:
+        """The k best entities for each mention, best first.
+
+            score(e | m) = sum over tokens t of m of  P(e | t) + lam * P(t | e)
+
+        ``lam`` may differ from the one the index was built with. With ``scores="share"`` a score is
+        divided by the sum of the scores of all entities. ``threads`` defaults to one for each core.
+        """
+        texts = self._normalized(check_query(mentions, k))
+        lam = self.lam if lam is None else check_weight("lam", lam)
+        if scores not in ("raw", "share"):
+            raise ParameterError(f"scores is {scores!r}: choose 'raw' or 'share'")
+        answers = []
+        for first in range(0, len(texts), _at_once(k)):
+            batch = texts[first : first + _at_once(k)]
+            hits = self.tokens.search(batch, k, lam=lam, threads=threads)
+            for row, text in enumerate(batch):
+                found = int(hits.found[row])
+                values = hits.score[row, :found].tolist()
+                if scores == "share" and found:
+                    total = self.tokens.total(text, lam=lam)
+                    values = [value / total for value in values]
+                entities = self.tokens.ids(hits.rank[row, :found])
+                answers.append(list(map(Candidate, entities, values)))
+        return answers
+
+    def explain(self, mention: str, entity: str, *, lam: float | None = None) -> Explanation:
+        """Why the entity has the score it has for this mention."""
+        if not isinstance(mention, str) or not isinstance(entity, str):
+            raise ParameterError("explain takes one mention and one entity, both strings")
+        lam = self.lam if lam is None else check_weight("lam", lam)
+        place = self.tokens.place(entity)
+        if place is None:
+            raise ParameterError(f"{entity!r} is not in this index: nothing to explain")
+        number = self.tokens.number(place)
+        text = normalize(mention, self.parameters["normalizer"], language=self.language)
+        parts, unknown, languages = [], [], dict.fromkeys(self.sources.languages, 0.0)
+        counted = self._counts_by_language(number)
+        for match in self.tokens.matches(text, number):
+            if match.token is None:
+                unknown.append(match.shown)
+                continue
+            part = TokenPart(match.shown, match.times, match.prior, lam * match.posterior)
+            if part.prior + part.posterior <= 0:
+                continue
+            parts.append(part)
+            n = {language: tokens.get(match.token, 0.0) for language, tokens in counted.items()}
+            for language, value in n.items():
+                languages[language] += (part.prior + part.posterior) * value / sum(n.values())
+        score = sum(part.prior + part.posterior for part in parts)
+        return Explanation(
+            mention, text, entity, score, lam,
+            sorted(parts, key=lambda part: -(part.prior + part.posterior)), unknown,
+            {language: value / score if score else 0.0 for language, value in languages.items()},
+            self.sources.of(number),
+        )  # fmt: skip
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to a folder that ``candgen.load`` opens; what was there is replaced."""
+        storage.save(
+            path, kind="pti", parameters=self.parameters, inputs=self.inputs,
+            arrays={
+                **self.tokens.arrays(), **prefixed("sources", self.sources.arrays()),
+            },
+        )  # fmt: skip
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> "PivotTokenIndex":
+        """The index that was saved."""
+        parameters = stored.parameters
+        tokens = TokenIndex.from_arrays(
+            stored.arrays,
+            tokenizer=from_parameters(parameters["tokenizer"]),
+            threshold=parameters["threshold"],
+        )
+        sources = Sources.from_arrays(
+            under("sources", stored.arrays), languages=parameters["languages"]
+        )
+        return cls(tokens, sources, parameters, stored.inputs)
+
+    def _normalized(self, mentions: list[str]) -> list[str]:
+        return normalize_many(mentions, self.parameters["normalizer"], language=self.language)
+
+    def _counts_by_language(self, number: int) -> dict[str, dict[int, float]]:
+        """alpha_l * n_l(t, e) of one entity, counted again from its mentions."""
+        weights = {TARGET: 1.0, **self.parameters["alpha"]}
+        counted: dict[str, dict[int, float]] = {language: {} for language in self.sources.languages}
+        for source in self.sources.of(number):
+            text = normalize(
+                source.mention, self.parameters["normalizer"], language=source.language
+            )
+            tokens, times = self.tokens.tokens(text)
+            weight = weights.get(source.language, 1.0) * source.count
+            of_language = counted[source.language]
+            for token, c in zip(tokens.tolist(), times.tolist(), strict=True):
+                of_language[token] = of_language.get(token, 0.0) + weight * c
+        return counted
+
+
+def _weights(
+    pivots: Mapping[str, MentionTable], alpha: float | Mapping[str, float]
+) -> dict[str, float]:
+    """The alpha of each pivot."""
+    if not isinstance(alpha, Mapping):
+        return dict.fromkeys(pivots, check_weight("alpha", alpha))
+    if unknown := sorted(set(alpha) - set(pivots)):
+        raise ParameterError(
+            f"alpha is given for {', '.join(map(repr, unknown))}, which is no pivot: "
+            f"the pivots are {', '.join(map(repr, pivots)) or 'none'}"
+        )
+    if missing := sorted(set(pivots) - set(alpha)):
+        raise ParameterError(
+            f"alpha has no value for the pivot {', '.join(map(repr, missing))}: "
+            "give one for each pivot, or one number for all"
+        )
+    return {pivot: check_weight(f"alpha of {pivot!r}", alpha[pivot]) for pivot in pivots}
+
+
+def _tables(
+    pivots: Mapping[str, MentionTable],
+    target: MentionTable | None,
+    language: str | None,
+    weights: Mapping[str, float],
+) -> dict[str, MentionTable]:
+    """All tables that count, by language: the target first, then the pivots by name."""
+    name = language or TARGET
+    if target is not None and name in pivots:
+        raise ParameterError(
+            f"{name!r} is the name of the target and of a pivot: give each table a name of its own"
+        )
+    tables = {} if target is None else {name: target}
+    tables.update(sorted(pivots.items()))
+    for each, table in tables.items():
+        if not isinstance(each, str) or not each:
+            raise ParameterError(f"{each!r} is not the name of a language: expected a string")
+        if not isinstance(table, MentionTable):
+            raise ParameterError(f"the table of {each!r} is {table!r}: expected a MentionTable")
+        if len(table) == 0:
+            raise ParameterError(f"the table of {each!r} is empty: leave it out, or give it rows")
+    if not tables:
+        raise ParameterError("nothing to build from: give pivots, a target, or both")
+    weighted = {each: table for each, table in tables.items() if weights.get(each, 1.0) > 0}
+    if not weighted:
+        raise ParameterError("every pivot has alpha 0 and there is no target: nothing is left")
+    return weighted
+
+
+def _at_once(k: int) -> int:
+    """How many mentions to search for before turning the hits into candidates."""
+    return max(1, min(4096, 1_000_000 // k))

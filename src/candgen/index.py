@@ -1,0 +1,231 @@
+"""TokenIndex: one count matrix, its two normalisations, and exact search over them.
+
+    A(e) = sum over tokens t of m, with their multiplicity c_t,  c_t * n(t,e) / N(t)
+    B(e) = sum over tokens t of m                               c_t * n(t,e) / N(e)
+    score(e | m) = A(e) + lam * B(e)
+
+It knows nothing of languages and weights: whatever was pooled is one matrix here.
+"""
+
+import os
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from candgen.counts import Counts, Pooled
+from candgen.kernels import search as kernels
+from candgen.kernels.blocks import BLOCK, BLOCK_BITS, GROUP_BITS
+from candgen.layout import lay_out
+from candgen.storage import prefixed, under
+from candgen.strings import StringTable
+from candgen.tokenizers import Tokenizer
+from candgen.vocabulary import Vocabulary
+
+Floats = npt.NDArray[np.float64]
+
+ROWS_AT_ONCE = 64
+"""Mentions that one thread takes at a time."""
+
+
+class Hits(NamedTuple):
+    """What a search found: row i has ``found[i]`` candidates, the best first."""
+
+    score: npt.NDArray[np.float32]
+    rank: npt.NDArray[np.uint32]
+    found: npt.NDArray[np.int64]
+    work: npt.NDArray[np.int64]  # groups, blocks and postings looked at
+
+
+class Match(NamedTuple):
+    """A token of a mention, and c * P(e|t) and c * P(t|e) of one entity; no number: unknown."""
+
+    shown: str
+    token: int | None
+    times: int
+    prior: float
+    posterior: float
+
+
+@dataclass(frozen=True)
+class TokenIndex:
+    """Candidates by the tokens that mention and entity share.
+
+    ``entities`` stand in the order that breaks ties (shorter ids first, then by code point); a
+    candidate is a place in it. ``sums`` are, of each token, the sums of the kept priors and of the
+    kept posteriors over all entities.
+    """
+
+    vocabulary: Vocabulary
+    blocks: kernels.Blocks
+    entities: StringTable
+    sums: Floats
+    threshold: float
+    _local: threading.local = field(default_factory=threading.local, compare=False, repr=False)
+
+    @classmethod
+    def build(
+        cls, counts: Counts, pooled: Pooled, *, threshold: float = 0.0, threads: int = 1
+    ) -> "TokenIndex":
+        """Lay the pooled counts out for search."""
+        ids, rank = _ranked(counts.entities)
+        blocks, sums = lay_out(
+            pooled, counts.vocabulary, rank, threshold=threshold, threads=threads
+        )
+        return cls(counts.vocabulary, _frozen(blocks), ids, sums, threshold)
+
+    @property
+    def postings(self) -> int:
+        """How many n(t, e) are stored."""
+        return len(self.blocks.key)
+
+    def search(
+        self, texts: Sequence[str], k: int, *, lam: float, threads: int | None = None,
+        prune: bool = True,
+    ) -> Hits:  # fmt: skip
+        """The k best entities for each normalised text."""
+        k = min(k, len(self.entities))
+        number = len(texts)
+        hits = Hits(
+            np.empty((number, k), np.float32), np.empty((number, k), np.uint32),
+            np.zeros(number, np.int64), np.zeros((number, 3), np.int64),
+        )  # fmt: skip
+        parts = [slice(i, i + ROWS_AT_ONCE) for i in range(0, number, ROWS_AT_ONCE)]
+
+        def one(part: slice) -> None:
+            into = Hits(*(array[part] for array in hits))
+            self._search_part(texts[part], lam, prune, into)
+
+        threads = min(threads or os.cpu_count() or 1, len(parts))
+        if threads <= 1:
+            for part in parts:
+                one(part)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(one, parts))
+        return hits
+
+    def total(self, text: str, *, lam: float) -> float:
+        """The sum of the scores of all entities for a normalised text."""
+        tokens, times = self.tokens(text)
+        return float(np.dot(times, self.sums[0, tokens] + lam * self.sums[1, tokens]))
+
+    def tokens(self, text: str) -> tuple[npt.NDArray[np.int64], Floats]:
+        """The known tokens of a normalised text, in order, and how often each occurs."""
+        symbols, start, end = self.vocabulary.symbols([text])
+        tokenizer = self.vocabulary.tokenizer
+        found = np.empty(max(0, int(end[0] - start[0])) * tokenizer.high, np.int64)
+        number = kernels.find_tokens(
+            self.blocks.child, self.blocks.symbol, symbols, start[0], end[0],
+            tokenizer.low, tokenizer.high, found,
+        )  # fmt: skip
+        tokens, times = np.unique(found[:number], return_counts=True)
+        return tokens, times.astype(np.float64)
+
+    def place(self, entity: str) -> int | None:
+        """Where an entity stands among the entities, if it does."""
+        at = bisect_left(self.entities, _tie_key(entity), key=_tie_key)
+        return at if at < len(self.entities) and self.entities[at] == entity else None
+
+    def number(self, place: int) -> int:
+        """The inner number of the entity at a place; one pass over all entities."""
+        return int(np.flatnonzero(self.blocks.rank == place)[0])
+
+    def ids(self, places: npt.NDArray[np.uint32]) -> list[str]:
+        """The entities at these places."""
+        return self.entities.take(places)
+
+    def matches(self, text: str, number: int) -> list[Match]:
+        """Each token of a normalised text, once, and what it says of the entity with this number."""
+        n = self._counts_of(number)
+        spelled = self.vocabulary.spell(text)
+        times = Counter(shown if token is None else token for shown, token in spelled)
+        least = self.threshold * (1 - 1e-9)
+        found = []
+        for shown, token in {token or shown: (shown, token) for shown, token in spelled}.values():
+            c = times[shown if token is None else token]
+            prior = posterior = 0.0
+            if token in n:
+                prior = n[token] / float(self.blocks.token_total[token])
+                posterior = n[token] / float(self.blocks.entity_total[number])
+            kept = (c * p if p >= least else 0.0 for p in (prior, posterior))
+            found.append(Match(shown, token, c, *kept))
+        return found
+
+    def _counts_of(self, number: int) -> dict[int | None, float]:
+        """The tokens of an entity and its n(t, e)."""
+        block, inside = number >> BLOCK_BITS, number & (BLOCK - 1)
+        start, end = self.blocks.block_start[block : block + 2].tolist()
+        mine = start + np.flatnonzero(self.blocks.key[start:end] & (BLOCK - 1) == inside)
+        tokens = (self.blocks.key[mine] >> BLOCK_BITS).tolist()
+        return {
+            token: kernels.posting(self.blocks, at)
+            for token, at in zip(tokens, mine.tolist(), strict=True)
+        }
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything but the threshold and the tokenizer, to be stored."""
+        strings = self.vocabulary.strings
+        return {
+            **prefixed("blocks", self.blocks._asdict()),
+            **prefixed("entities", self.entities.arrays()),
+            **({} if strings is None else prefixed("symbols", StringTable.pack(strings))),
+            "sums": self.sums,
+        }
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, npt.NDArray[Any]], *, tokenizer: Tokenizer, threshold: float
+    ) -> "TokenIndex":
+        """The index that ``arrays`` describe."""
+        blocks = kernels.Blocks(**under("blocks", arrays))
+        strings = StringTable(**under("symbols", arrays)) if tokenizer.cutter else None
+        vocabulary = Vocabulary(tokenizer, blocks.child, blocks.symbol, strings)
+        entities = StringTable(**under("entities", arrays))
+        return cls(vocabulary, blocks, entities, arrays["sums"], threshold)
+
+    def _search_part(self, texts: Sequence[str], lam: float, prune: bool, hits: Hits) -> None:  # noqa: FBT001
+        tokenizer = self.vocabulary.tokenizer
+        symbols, start, end = self.vocabulary.symbols(texts)
+        kernels.search_rows(
+            self.blocks, symbols, start, end, tokenizer.low, tokenizer.high,
+            float(lam), self.threshold * (1 - 1e-9), prune, *self._scratch(), *hits,
+        )  # fmt: skip
+
+    def _scratch(self) -> tuple[npt.NDArray[np.uint32], ...]:
+        """Room for bounds, one for each thread, kept because fresh memory is slow."""
+        if not hasattr(self._local, "arrays"):
+            blocks = len(self.blocks.block_start) - 1
+            groups = blocks >> GROUP_BITS
+            self._local.arrays = (
+                np.empty(blocks, np.uint32), np.empty(groups, np.uint32), np.empty(groups, np.uint32),
+            )  # fmt: skip
+        return self._local.arrays  # type: ignore[no-any-return]
+
+
+def _tie_key(entity: str) -> tuple[int, str]:
+    return len(entity), entity
+
+
+def _ranked(entities: pa.LargeStringArray) -> tuple[StringTable, npt.NDArray[np.uint32]]:
+    """Entity ids in the order that breaks ties, and the place of each in it."""
+    keys = pa.table({"length": pc.utf8_length(entities), "id": entities})
+    order = pc.sort_indices(keys, [("length", "ascending"), ("id", "ascending")])
+    rank = np.empty(len(entities), np.uint32)
+    rank[order.to_numpy()] = np.arange(len(entities), dtype=np.uint32)
+    return StringTable.from_arrow(entities.take(order)), rank
+
+
+def _frozen(blocks: kernels.Blocks) -> kernels.Blocks:
+    """The same arrays, read-only like those of a stored index, so that kernels compile once."""
+    for array in blocks:
+        array.setflags(write=False)
+    return blocks

@@ -1,0 +1,1 @@
+"""Bridges to optional packages: one package a file, and no other file imports it."""

@@ -1,0 +1,1 @@
+"""Compiled kernels: plain functions of arrays. Nothing here knows what is outside."""

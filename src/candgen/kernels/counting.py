@@ -1,0 +1,175 @@
+"""Kernels that count: plain functions of arrays, no objects inside the loops.
+
+Mentions are sequences of symbols (code points, or numbers of words
+and grapheme clusters), tokens are their n-grams, and an n-gram is a node of a trie: its parent is
+the n-gram without its last symbol. A node is found by hashing (parent, last symbol), which is
+exact for any alphabet and any n, because that pair always fits 64 bits.
+"""
+
+import numba as nb
+import numpy as np
+
+NOTHING = np.uint32(0xFFFFFFFF)
+
+EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
+_kernel = nb.njit(nogil=True, cache=True)
+
+
+@_kernel
+def _slot(key, mask):
+    """Where an open-addressing table of ``mask + 1`` places starts to look for a key."""
+    h = key * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64((h ^ (h >> np.uint64(32))) & np.uint64(mask))
+
+
+@_kernel
+def rehash(keys, ids, new_keys, new_ids):
+    """Move a table of (key, id) into a larger one."""
+    mask = len(new_keys) - 1
+    for i in range(len(keys)):
+        if keys[i] != EMPTY:
+            j = _slot(keys[i], mask)
+            while new_keys[j] != EMPTY:
+                j = (j + 1) & mask
+            new_keys[j] = keys[i]
+            new_ids[j] = ids[i]
+
+
+@_kernel
+def add_level(text, start, end, n, parents, nodes, keys, ids, next_node, parent_of, symbol_of):
+    """Number the n-grams of rows ``text[start:end]``, given the nodes of their (n-1)-grams.
+
+    ``parents`` and ``nodes`` hold, for each position from ``start[0]`` on, the node of the n-gram
+    that begins there. New n-grams get numbers from ``next_node`` on; returns the next free one.
+    """
+    mask = len(keys) - 1
+    base = start[0]
+    for row in range(len(start)):
+        for p in range(start[row], end[row] - n + 1):
+            parent = parents[p - base]
+            symbol = text[p + n - 1]
+            key = (np.uint64(parent) << np.uint64(32)) | np.uint64(symbol)
+            j = _slot(key, mask)
+            while keys[j] != key and keys[j] != EMPTY:
+                j = (j + 1) & mask
+            if keys[j] == EMPTY:
+                keys[j] = key
+                ids[j] = next_node
+                parent_of[next_node] = parent
+                symbol_of[next_node] = symbol
+                next_node += 1
+            nodes[p - base] = ids[j]
+    return next_node
+
+
+@_kernel
+def gather_rows(text, start, end, moved):
+    """Rows, in the order given, side by side."""
+    filled = 0
+    for row in range(len(start)):
+        for p in range(start[row], end[row]):
+            moved[filled] = text[p]
+            filled += 1
+
+
+@_kernel
+def count_rows(start, end, weight, entity, low, nodes, place, indptr, tokens, counts, filled):
+    """Sum the tokens of rows into one list per entity: the integers n_l(t, e) of one language.
+
+    Rows are ordered by entity. ``nodes[n - 1]`` are the nodes of the n-grams by position.
+    ``place[node]`` remembers where a node stands in the list being made; it needs no clearing,
+    because an old value points outside the list or at another node. Returns the places filled.
+    """
+    base = start[0]
+    first = filled
+    for row in range(len(start)):
+        if row > 0 and entity[row] != entity[row - 1]:
+            first = filled
+        for n in range(low, len(nodes) + 1):
+            level = nodes[n - 1]
+            for p in range(start[row] - base, end[row] - base - n + 1):
+                node = level[p]
+                at = first + np.int64(place[node])
+                if at < filled and tokens[at] == node:
+                    counts[at] += weight[row]
+                else:
+                    place[node] = filled - first
+                    tokens[filled] = node
+                    counts[filled] = weight[row]
+                    filled += 1
+        indptr[entity[row] + 1] = filled
+    return filled
+
+
+@_kernel
+def renumber(tokens, counts, number, totals):
+    """Give tokens their final numbers, and sum N_l(t)."""
+    for i in range(len(tokens)):
+        token = number[tokens[i]]
+        tokens[i] = token
+        totals[token] += counts[i]
+
+
+@_kernel
+def pool(
+    indptrs, tokens, counts, alphas, token_total, entity_total, least, first_entity, place,
+    out_indptr, out_tokens, out_values, filled,
+    keys, ids, values, uses, distinct, dropped,
+):  # fmt: skip
+    """n(t, e) = sum of alpha_l * n_l(t, e) for each entity, as numbers into a table of values.
+
+    A posting goes when both its prior and its posterior are under ``least``; ``dropped`` counts
+    priors, posteriors and postings that go. Returns (next entity, places filled, distinct values):
+    it stops early when the table of values may get too full, to be called again with a larger one.
+    """
+    mask = len(keys) - 1
+    scratch = np.empty(1, np.float64)
+    bits = scratch.view(np.uint64)
+    sums = np.empty(64, np.float64)
+    for e in range(first_entity, len(entity_total)):
+        size = 0
+        for l in range(len(indptrs)):
+            size += indptrs[l][e + 1] - indptrs[l][e]
+        if distinct + size > len(keys) // 2:
+            return e, filled, distinct
+        if size > len(sums):
+            sums = np.empty(2 * size, np.float64)
+        end = filled
+        for l in range(len(indptrs)):
+            for i in range(indptrs[l][e], indptrs[l][e + 1]):
+                node = tokens[l][i]
+                at = filled + np.int64(place[node])
+                if at < end and out_tokens[at] == node:
+                    sums[at - filled] += alphas[l] * counts[l][i]
+                else:
+                    place[node] = end - filled
+                    out_tokens[end] = node
+                    sums[end - filled] = alphas[l] * counts[l][i]
+                    end += 1
+        kept = filled
+        for i in range(end - filled):
+            node = out_tokens[filled + i]
+            prior_goes = sums[i] / token_total[node] < least
+            posterior_goes = sums[i] / entity_total[e] < least
+            dropped[0] += prior_goes
+            dropped[1] += posterior_goes
+            if prior_goes and posterior_goes:
+                dropped[2] += 1
+                continue
+            scratch[0] = sums[i]
+            key = bits[0]
+            j = _slot(key, mask)
+            while keys[j] != key and keys[j] != EMPTY:
+                j = (j + 1) & mask
+            if keys[j] == EMPTY:
+                keys[j] = key
+                ids[j] = distinct
+                values[distinct] = sums[i]
+                distinct += 1
+            uses[ids[j]] += 1
+            out_tokens[kept] = node
+            out_values[kept] = ids[j]
+            kept += 1
+        filled = kept
+        out_indptr[e + 1] = filled
+    return len(entity_total), filled, distinct

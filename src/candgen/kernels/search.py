@@ -1,0 +1,359 @@
+"""The search kernel: the k best entities for each mention, exactly.
+
+Bounds are sums of whole numbers, so they are exact: the score of a mention is at most ``whole``,
+the sum over its tokens of each one's largest prior and posterior, and bounds count in units of
+``whole / 2**31``, every token's step rounded up to whole units. Groups of blocks are visited from
+the highest bound down; a group, and in it a block, is left out only if its bound is under the k-th
+best score so far. What is visited is scored from the postings themselves, in double precision.
+"""
+
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+
+from candgen.kernels.blocks import BLOCK, BLOCK_BITS, GROUP, GROUP_BITS
+
+BUCKETS = 512
+ONE, LEAP = np.uint64(1), np.uint64(8)
+MOST_TOKENS = 1_000_000  # with more, whole numbers of 32 bits might not hold the bounds
+
+_kernel = nb.njit(nogil=True, cache=True)
+_inline = nb.njit(nogil=True, cache=True, inline="always")
+
+
+class Blocks(NamedTuple):
+    """All arrays that search reads; t is a token, e an entity, b a block, g a group of blocks."""
+
+    child: np.ndarray  # trie of tokens: children of node i are child[i] .. child[i + 1] - 1
+    symbol: np.ndarray  # ... and the last symbol of each
+    token_total: np.ndarray  # N(t)
+    entity_total: np.ndarray  # N(e), for as many entities as all blocks have places
+    rank: np.ndarray  # place of e among all entities in the order that breaks ties
+    block_start: np.ndarray  # postings of b are block_start[b] .. block_start[b + 1] - 1
+    key: np.ndarray  # of a posting: t << BLOCK_BITS | (e & (BLOCK - 1))
+    code: np.ndarray  # of a posting: its n(t, e) is value[code], or an escape
+    value: np.ndarray
+    escape_at: np.ndarray  # postings whose value has no code
+    escape_value: np.ndarray
+    prior_scale: np.ndarray  # bounds of t count in these steps
+    posterior_scale: np.ndarray
+    list_start: (
+        np.ndarray
+    )  # bounds of t as a list of blocks: list_start[t] .. list_start[t + 1] - 1
+    list_gap: np.ndarray
+    list_prior: np.ndarray
+    list_posterior: np.ndarray
+    dense_token: np.ndarray  # tokens with bounds for all blocks instead; d is a place among them
+    dense: np.ndarray  # [g, d, block in group]: posteriors, those of a group side by side
+    group_prior: np.ndarray  # [d, g]: the largest of the group
+    group_posterior: np.ndarray
+
+
+@_kernel
+def find_tokens(child, symbol, text, start, end, low, high, found):
+    """The nodes of all n-grams of ``text[start:end]`` that are in the trie; returns how many."""
+    number = 0
+    for p in range(start, end):
+        node = np.int64(0)
+        for n in range(1, min(high, end - p) + 1):
+            wanted = text[p + n - 1]
+            left = np.int64(child[node])
+            last = np.int64(child[node + 1])
+            right = last
+            while left < right:
+                middle = (left + right) >> 1
+                if symbol[middle] < wanted:
+                    left = middle + 1
+                else:
+                    right = middle
+            if left == last or symbol[left] != wanted:
+                break
+            node = left
+            if n >= low:
+                found[number] = node
+                number += 1
+    return number
+
+
+@_kernel
+def _gather(tokens, times):
+    """Sort tokens and merge equal ones, with how often each occurs; returns how many remain."""
+    tokens.sort()
+    kept = 0
+    for i in range(len(tokens)):
+        if kept > 0 and tokens[kept - 1] == tokens[i]:
+            times[kept - 1] += 1
+        else:
+            tokens[kept] = tokens[i]
+            times[kept] = 1
+            kept += 1
+    return kept
+
+
+@_kernel
+def _bound_lists(blocks, tokens, steps, dense_row, bound):
+    """Add the bounds of the tokens that have lists; returns how many have rows."""
+    dense = 0
+    for j in range(len(tokens)):
+        t = tokens[j]
+        row = np.searchsorted(blocks.dense_token, t)
+        if row < len(blocks.dense_token) and blocks.dense_token[row] == t:
+            dense_row[dense] = row
+            steps[dense] = steps[j]
+            dense += 1
+            continue
+        prior, posterior = steps[j]
+        block = np.uint64(0)
+        for at in range(blocks.list_start[t], blocks.list_start[t + 1]):
+            i = np.uint64(at)
+            block += np.uint64(blocks.list_gap[i])
+            bound[block] += np.uint32(
+                prior * blocks.list_prior[i] + posterior * blocks.list_posterior[i]
+            )
+    return dense
+
+
+@_kernel
+def _bound_groups(blocks, steps, dense_row, bound, group_prior, group_bound):
+    """The bound of each group: its best block by the lists, plus what the rows of groups say."""
+    group_prior[:] = 0
+    for j in range(len(dense_row)):
+        step = steps[j, 0]
+        row = blocks.group_prior[dense_row[j]]
+        for g in range(len(group_prior)):
+            group_prior[g] += np.uint32(step * row[g])
+    for g in range(len(group_bound)):
+        best = np.uint32(0)
+        for b in range(g << GROUP_BITS, (g + 1) << GROUP_BITS):
+            best = max(best, bound[b])
+        group_bound[g] = group_prior[g] + best
+    for j in range(len(dense_row)):
+        step = steps[j, 1]
+        row = blocks.group_posterior[dense_row[j]]
+        for g in range(len(group_bound)):
+            group_bound[g] += np.uint32(step * row[g])
+
+
+@_kernel
+def _bound_blocks(blocks, steps, dense_row, g, prior, bound, sink):
+    """Add what dense tokens bring to the blocks of one group: its prior, and their posteriors.
+
+    The first loop only brings the bytes from memory, all at once; without it each row waits for
+    the one before, and the whole takes several times as long.
+    """
+    touched = np.uint8(0)
+    for j in range(len(dense_row)):
+        touched |= blocks.dense[g, dense_row[j], 0]
+    sink[0] = touched
+    first = g << GROUP_BITS
+    for i in range(GROUP):
+        bound[first + i] += prior
+    for j in range(len(dense_row)):
+        step = steps[j, 1]
+        d = dense_row[j]
+        for i in range(GROUP):
+            bound[first + i] += np.uint32(step * blocks.dense[g, d, i])
+
+
+@_kernel
+def _order(group_bound, order, starts):
+    """Groups from the highest bound down, to within one bucket; returns a bucket's width."""
+    top = np.uint32(0)
+    for g in range(len(group_bound)):
+        top = max(top, group_bound[g])
+    width = np.uint32(top // BUCKETS + 1)
+    starts[:] = 0
+    for g in range(len(group_bound)):
+        starts[BUCKETS - group_bound[g] // width] += 1
+    for i in range(BUCKETS):
+        starts[i + 1] += starts[i]
+    for g in range(len(group_bound)):
+        bucket = BUCKETS - 1 - group_bound[g] // width
+        order[starts[bucket]] = g
+        starts[bucket] += 1
+    return width
+
+
+@_kernel
+def posting(blocks, i):
+    """n(t, e) of a posting."""
+    code = blocks.code[i]
+    if code < len(blocks.value):
+        return blocks.value[code]
+    return blocks.escape_value[np.searchsorted(blocks.escape_at, i)]
+
+
+@_kernel
+def score_block(blocks, b, tokens, times, least, prior, posterior):
+    """A(e) and B(e) of the entities of a block, by walking its postings beside the tokens."""
+    prior[:] = 0.0
+    posterior[:] = 0.0
+    i = np.uint64(blocks.block_start[b])
+    end = np.uint64(blocks.block_start[b + 1])
+    for j in range(len(tokens)):
+        first = np.uint32(tokens[j] << BLOCK_BITS)
+        while i + LEAP < end and blocks.key[i + LEAP] < first:
+            i += LEAP
+        while i < end and blocks.key[i] < first:
+            i += ONE
+        while i < end and blocks.key[i] - first < BLOCK:
+            place = np.uint64(blocks.key[i] - first)
+            n = posting(blocks, i)
+            if n / blocks.token_total[tokens[j]] >= least:
+                prior[place] += times[j] * n / blocks.token_total[tokens[j]]
+            if (
+                least == 0.0
+                or n / blocks.entity_total[(b << BLOCK_BITS) + np.int64(place)] >= least
+            ):
+                posterior[place] += times[j] * n
+            i += ONE
+    for place in range(BLOCK):
+        posterior[place] /= blocks.entity_total[(b << BLOCK_BITS) + place]
+
+
+@_inline
+def _worse(score, rank, other_score, other_rank):
+    return score < other_score or (score == other_score and rank > other_rank)
+
+
+@_kernel
+def _sift_down(score, rank, size, new_score, new_rank):
+    """Put a new entry in the place of the worst, which is the first, of a heap."""
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        other = child + 1
+        if other < size and _worse(score[other], rank[other], score[child], rank[child]):
+            child = other
+        if not _worse(score[child], rank[child], new_score, new_rank):
+            break
+        score[i], rank[i] = score[child], rank[child]
+        i = child
+    score[i], rank[i] = new_score, new_rank
+
+
+@_kernel
+def _sift_up(score, rank, size, new_score, new_rank):
+    """Put a new entry at the end of a heap, and up to where it belongs."""
+    i = size
+    while i > 0:
+        parent = (i - 1) >> 1
+        if not _worse(new_score, new_rank, score[parent], rank[parent]):
+            break
+        score[i], rank[i] = score[parent], rank[parent]
+        i = parent
+    score[i], rank[i] = new_score, new_rank
+
+
+@_kernel
+def _keep(score, rank, size, new_score, new_rank):
+    """Offer an entry to a heap of the best; returns its size after that."""
+    if size < len(score):
+        _sift_up(score, rank, size, new_score, new_rank)
+        return size + 1
+    if _worse(score[0], rank[0], new_score, new_rank):
+        _sift_down(score, rank, size, new_score, new_rank)
+    return size
+
+
+@_kernel
+def _sort(score, rank, size):
+    """Turn a heap into a list, the best first."""
+    for last in range(size - 1, 0, -1):
+        worst_score, worst_rank = score[0], rank[0]
+        _sift_down(score, rank, last, score[last], rank[last])
+        score[last], rank[last] = worst_score, worst_rank
+
+
+@_kernel
+def _set_bounds(blocks, tokens, times, lam, bound, group_prior, group_bound, order, starts):
+    """Bound every group; returns (steps and rows of the dense tokens, units per score, width)."""
+    whole = 0.0
+    for j in range(len(tokens)):
+        t = tokens[j]
+        whole += times[j] * 255.0 * (blocks.prior_scale[t] + lam * blocks.posterior_scale[t])
+    unit = 2.0**31 / max(whole, 1e-300)
+    steps = np.empty((len(tokens), 2), np.uint32)
+    for j in range(len(tokens)):
+        t = tokens[j]
+        steps[j, 0] = np.uint32(np.ceil(unit * times[j] * blocks.prior_scale[t]))
+        steps[j, 1] = np.uint32(np.ceil(unit * times[j] * lam * blocks.posterior_scale[t]))
+    bound[:] = 0
+    dense_row = np.empty(len(tokens), np.int64)
+    dense_row = dense_row[: _bound_lists(blocks, tokens, steps, dense_row, bound)]
+    _bound_groups(blocks, steps, dense_row, bound, group_prior, group_bound)
+    width = _order(group_bound, order, starts)
+    return steps, dense_row, unit, width
+
+
+@_kernel
+def search(
+    blocks, tokens, times, lam, least, prune, bound, group_prior, group_bound, order, starts,
+    score, rank, work,
+):  # fmt: skip
+    """The best entities for one mention, as many as ``score`` has places; returns how many.
+
+    ``work`` counts the groups, the blocks and the postings that were looked at. Without ``prune``
+    every block is scored, and no bound is read.
+    """
+    if prune:
+        steps, dense_row, unit, width = _set_bounds(
+            blocks, tokens, times, lam, bound, group_prior, group_bound, order, starts
+        )
+    else:
+        steps, dense_row, unit, width = np.empty((0, 2), np.uint32), np.empty(0, np.int64), 0.0, 0
+        bound[:] = 1
+        group_prior[:] = 0
+        group_bound[:] = 1
+        order[:] = np.arange(len(order))
+    size = 0
+    prior = np.empty(BLOCK, np.float64)
+    posterior = np.empty(BLOCK, np.float64)
+    sink = np.empty(1, np.uint8)
+    limit = np.uint32(1)  # a bound of 0 is a score of 0
+    for g in order:
+        if group_bound[g] < limit:
+            if group_bound[g] + width < limit:
+                break
+            continue
+        work[0] += 1
+        _bound_blocks(blocks, steps, dense_row, g, group_prior[g], bound, sink)
+        for b in range(g << GROUP_BITS, (g + 1) << GROUP_BITS):
+            if bound[b] < limit:
+                continue
+            work[1] += 1
+            work[2] += blocks.block_start[b + 1] - blocks.block_start[b]
+            score_block(blocks, b, tokens, times, least, prior, posterior)
+            for place in range(BLOCK):
+                new = np.float32(prior[place] + lam * posterior[place])
+                if new > 0.0 and (size < len(score) or new >= score[0]):
+                    e = (b << BLOCK_BITS) + place
+                    size = _keep(score, rank, size, new, blocks.rank[e])
+            if size == len(score):
+                # The slack covers the rounding of scores to single precision.
+                limit = np.uint32(max(1.0, score[0] * unit * (1 - 1e-6)))
+    _sort(score, rank, size)
+    return size
+
+
+@_kernel
+def search_rows(
+    blocks, text, start, end, low, high, lam, least, prune, bound, group_prior, group_bound,
+    score, rank, found, work,
+):  # fmt: skip
+    """Search for each row of symbols; ``found[i]`` is how many candidates row i has."""
+    order = np.empty(len(group_bound), np.int64)
+    starts = np.empty(BUCKETS + 1, np.int64)
+    for i in range(len(start)):
+        length = end[i] - start[i]
+        tokens = np.empty(length * (high - low + 1), np.int64)
+        times = np.empty(len(tokens), np.float64)
+        number = find_tokens(blocks.child, blocks.symbol, text, start[i], end[i], low, high, tokens)
+        number = _gather(tokens[:number], times)
+        found[i] = search(
+            blocks, tokens[:number], times[:number], lam, least, prune and number <= MOST_TOKENS,
+            bound, group_prior, group_bound, order, starts, score[i], rank[i], work[i],
+        )  # fmt: skip

@@ -1,0 +1,77 @@
+"""The mentions of each entity, as they were read: what an index can show for itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from candgen.mentions import MentionTable
+from candgen.storage import prefixed, under
+from candgen.strings import StringTable
+
+
+class SourceMention(NamedTuple):
+    """A mention of an entity in one of the tables that an index was built from."""
+
+    mention: str
+    language: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The mentions of entity e are places ``start[e]`` to ``start[e + 1] - 1``, most frequent first."""
+
+    languages: Sequence[str]
+    start: npt.NDArray[np.int64]
+    mention: StringTable
+    language: npt.NDArray[np.uint16]
+    count: npt.NDArray[np.int64]
+
+    @classmethod
+    def gather(cls, tables: Mapping[str, MentionTable], entities: pa.LargeStringArray) -> "Sources":
+        """The mentions of these entities in all tables."""
+        rows = pa.concat_tables(
+            [table.arrow.replace_schema_metadata() for table in tables.values()]
+        )
+        sizes = [len(table) for table in tables.values()]
+        language = np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)
+        count = rows["count"].to_numpy()
+        entity = pc.fill_null(pc.index_in(rows["entity"], entities), -1).to_numpy()
+        order = np.lexsort((language, -count, entity))  # stable: then by mention
+        order = order[np.searchsorted(entity[order], 0) :]
+        start = np.searchsorted(entity[order], np.arange(len(entities) + 1))
+        mention = StringTable.from_arrow(rows["mention"].take(order).combine_chunks())
+        return cls(list(tables), start, mention, language[order], count[order])
+
+    def of(self, entity: int) -> list[SourceMention]:
+        """The mentions of one entity."""
+        first, last = self.start[entity : entity + 2].tolist()
+        return [
+            SourceMention(mention, self.languages[language], count)
+            for mention, language, count in zip(
+                self.mention[first:last],
+                self.language[first:last].tolist(),
+                self.count[first:last].tolist(),
+                strict=True,
+            )
+        ]
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything but the names of the languages, to be stored."""
+        return {
+            "start": self.start, "language": self.language, "count": self.count,
+            **prefixed("mention", self.mention.arrays()),
+        }  # fmt: skip
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, npt.NDArray[Any]], *, languages: Sequence[str]
+    ) -> "Sources":
+        """The mentions that ``arrays`` describe."""
+        mention = StringTable(**under("mention", arrays))
+        return cls(languages, arrays["start"], mention, arrays["language"], arrays["count"])

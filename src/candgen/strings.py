@@ -1,0 +1,109 @@
+"""Many strings in two arrays: UTF-8 bytes and offsets, as they lie on the disk."""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from candgen.errors import ParameterError
+
+_BATCH = 4096
+
+
+class StringTable(Sequence[str]):
+    """A read-only sequence of strings over two arrays, which may be memory-mapped.
+
+    String i is ``bytes[offsets[i]:offsets[i + 1]]``. A string is decoded when it is asked for,
+    so opening a table of millions costs nothing and touches only two pages.
+
+    >>> table = StringTable(**StringTable.pack(["Tórshavn", "Føroyar", ""]))
+    >>> table[0], table[1:], len(table)
+    ('Tórshavn', ['Føroyar', ''], 3)
+    """
+
+    def __init__(self, bytes: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> None:  # noqa: A002
+        if bytes.dtype != np.uint8 or bytes.ndim != 1:
+            raise ParameterError(
+                f"the bytes of a string table are {bytes.ndim}-d {bytes.dtype}, expected 1-d uint8"
+            )
+        if offsets.dtype != np.int64 or offsets.ndim != 1 or len(offsets) == 0:
+            raise ParameterError(
+                f"the offsets of a string table are {len(offsets) if offsets.ndim else 0} "
+                f"{offsets.dtype} values, expected a 1-d int64 array of at least one"
+            )
+        if offsets[0] != 0 or offsets[-1] != len(bytes):
+            raise ParameterError(
+                f"the offsets of a string table run from {offsets[0]} to {offsets[-1]}, "
+                f"expected 0 to the number of its bytes, {len(bytes)}"
+            )
+        self.bytes = bytes
+        self.offsets = offsets
+        self._view = np.ascontiguousarray(bytes).data
+
+    @staticmethod
+    def pack(strings: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
+        """The arrays `bytes` and `offsets` of a table of these strings."""
+        if isinstance(strings, str):
+            raise ParameterError(f"expected several strings, found one: {strings!r}")
+        packed = bytearray()
+        offsets = array("q", [0])
+        for string in strings:
+            try:
+                packed += string.encode("utf-8")
+            except UnicodeEncodeError as error:
+                raise ParameterError(
+                    f"string {len(offsets) - 1}, {string!r}, is not valid Unicode: {error.reason}"
+                ) from None
+            offsets.append(len(packed))
+        return {
+            "bytes": np.frombuffer(packed, dtype=np.uint8),
+            "offsets": np.frombuffer(offsets, dtype=np.int64),
+        }
+
+    @classmethod
+    def from_arrow(cls, strings: pa.LargeStringArray) -> "StringTable":
+        """A table over the buffers of an Arrow array, which must have no nulls."""
+        _, offsets, data = strings.buffers()
+        ends = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
+        first, last = (int(ends[0]), int(ends[-1])) if len(ends) else (0, 0)
+        text = np.frombuffer(data or b"", np.uint8)[first:last]
+        return cls(text, ends - first if len(ends) else np.zeros(1, np.int64))
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays `bytes` and `offsets`, to be stored."""
+        return {"bytes": self.bytes, "offsets": self.offsets}
+
+    def take(self, indices: Iterable[int] | npt.NDArray[np.integer[Any]]) -> list[str]:
+        """The strings at these places, in this order; negative ones are refused."""
+        at = np.asarray(indices if isinstance(indices, np.ndarray) else list(indices), np.int64)
+        if len(at) and (at.min() < 0 or at.max() >= len(self)):
+            raise IndexError(f"a place outside a table of {len(self)} strings")
+        view = self._view
+        bounds = zip(self.offsets[at].tolist(), self.offsets[at + 1].tolist(), strict=True)
+        return [str(view[start:end], "utf-8") for start, end in bounds]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return self.take(np.arange(*index.indices(len(self))))
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"string {index} of a table of {len(self)} strings")
+        start, end = self.offsets.item(place), self.offsets.item(place + 1)
+        return str(self._view[start:end], "utf-8")
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), _BATCH):
+            yield from self[start : start + _BATCH]
+
+    def __repr__(self) -> str:
+        return f"<StringTable of {len(self)} strings, {len(self.bytes)} bytes>"
