@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import candgen
+from candgen import layout
 from candgen.index import TokenIndex
 from candgen.kernels import blocks as layout_kernels
 from candgen.kernels import search as kernels
@@ -163,36 +164,37 @@ def _bounds_and_scores(index: TokenIndex, query: str, lam: float):
             kernels._bound_blocks(index.blocks, steps, rows, group, group_prior[group], bound, sink)
         prior, posterior = np.empty(layout_kernels.BLOCK), np.empty(layout_kernels.BLOCK)
         least = index.threshold * (1 - 1e-9)
-        kernels.score_block(index.blocks, block, tokens, times, least, prior, posterior)
+        kernels.score_block(
+            index.blocks, block, tokens, times, kernels.make_filter(tokens), least,
+            np.empty(16, np.int64), prior, posterior,
+        )  # fmt: skip
         scores[block] = prior + lam * posterior
     return bound.astype(np.float64), group_bound, unit, scores
 
 
 def test_gaps_longer_than_sixteen_bits():
-    """A token in blocks 0, 65535, 65536 and 200,000: distances are walked in steps of 65,535."""
-    blocks = np.array([0, 65_535, 65_536, 200_000])
-    entity = (blocks << layout_kernels.BLOCK_BITS).astype(np.uint32)
-    start = np.array([0, len(blocks)])
-    code, value = np.arange(4, dtype=np.uint8), np.array([1.0, 2.0, 3.0, 4.0])
-    nothing = np.empty(0, np.int64), np.empty(0, np.float64)
-    totals = np.array([10.0]), np.full(int(entity[-1]) + 1, 8.0)
-    scale, sums = np.zeros((2, 1), np.float32), np.zeros((2, 1))
-    size = np.zeros(1, np.int64)
-    postings = (start, entity, code, value, 255, *nothing, *totals, 0.0)
-    layout_kernels.scale_tokens(0, 1, *postings, *scale, *sums, size)
-    gap = np.empty(size[0], np.uint16)
-    in_list = np.empty((2, size[0]), np.uint8)
-    layout_kernels.bound_tokens(
-        0, 1, *postings, *scale, np.empty(0, np.uint32), np.empty((0, 0, 8), np.uint8),
-        np.empty((0, 0), np.uint8), np.array([0, size[0]]), gap, *in_list,
+    """A token in blocks 1, 65536, 65537 and 200,000: distances are walked in steps of 65,535."""
+    blocks = np.array([1, 65_536, 65_537, 200_000])
+    counts = np.array([1.0, 2.0, 3.0, 4.0])
+    block_start = np.searchsorted(blocks, np.arange(200_002))
+    key = np.zeros(len(blocks), np.uint32)  # token 0, the first entity of its block
+    value = np.concatenate((counts, np.zeros(252)))
+    share = np.full(8 * 200_001, 1 / 8)
+    bounds, sums = layout._bounds(
+        layout.Postings(
+            block_start, key, np.arange(4, dtype=np.uint8), value,
+            np.empty(0, np.int64), np.empty(0),
+        ),
+        np.array([10.0]), 1 / share, 0.0,
     )  # fmt: skip
-    reached = np.cumsum(gap.astype(np.int64))
-    assert sums.tolist() == [[1.0], [1.25]]
-    for block, n in zip(blocks, value, strict=True):
-        here = reached == block
-        assert (in_list[0, here].max() * scale[0, 0]) == pytest.approx(n / 10, rel=1e-2)
-        assert (in_list[1, here].max() * scale[1, 0]) == pytest.approx(n / 8, rel=1e-2)
-    assert np.count_nonzero(in_list[0]) == len(blocks)
+    reached = np.cumsum(bounds.listed >> 16)
+    assert sums.ravel() == pytest.approx([1.0, 1.25])
+    assert len(reached) == 4 + 1 + 0 + 2
+    for block, n in zip(blocks, counts, strict=True):
+        entry = bounds.listed[reached == block][-1]
+        assert (entry >> 8 & 255) * bounds.prior_scale[0] == pytest.approx(n / 10, rel=1e-2)
+        assert (entry & 255) * bounds.posterior_scale[0] == pytest.approx(n / 8, rel=1e-2)
+    assert np.count_nonzero(bounds.listed & 0xFFFF) == len(blocks)
 
 
 def test_a_long_mention():

@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-import toy
-from oracle import BOUNDARY, Oracle, ngrams, whole, words
 
+import toy
 from candgen.text import NORMALIZERS, normalize
+from oracle import BOUNDARY, Oracle, ngrams, whole, words
 
 bigrams = partial(ngrams, low=2, high=2)
 

@@ -1,4 +1,4 @@
-"""The index on real names: against the oracle, and against figures measured with the paper's code."""
+"""The index on real names: against the oracle, and against the paper's released code."""
 
 import unicodedata
 
@@ -48,7 +48,7 @@ def _fold(text: str) -> str:
     ],
 )
 def test_macedonian_figures_of_the_released_code(shared_data, setting, at_1, at_30, by_type):
-    """Measured with the code that the paper's authors released; ties at rank 30 fall differently."""
+    """Measured with the code its authors released, where ties at rank 30 fall differently."""
     split = shared_data / "splits" / "mk"
     bulgarian = MentionTable.read(shared_data / "names" / "bg.tsv.gz")
     folded = MentionTable.from_pairs((_fold(mention), e, n) for mention, e, n in bulgarian)

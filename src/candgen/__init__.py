@@ -1,4 +1,4 @@
-"""candgen finds the entities that a name may mean, in languages with almost no data of their own."""
+"""Finds the entities that a name may mean, in languages with almost no data of their own."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from candgen.tokenizers import CharNgrams, WholeMention, Words
 
 __all__ = [
-    "Candidate",
     "CandgenError",
+    "Candidate",
     "CharNgrams",
     "Explanation",
     "MentionTable",

@@ -9,6 +9,8 @@ Each language is counted once; pooling with other weights does not count again.
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +31,8 @@ Progress = Callable[[str, float], None]
 """Called with what is being done and the share of it that is done, from 0 to 1."""
 
 ROWS_AT_ONCE = 250_000
-SYMBOLS_AT_ONCE = 2_000_000
+SYMBOLS_AT_ONCE = 250_000
+MOST_VALUES = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -123,33 +126,37 @@ def count(
     place = np.full(len(ids), -1, np.int64)
     place[order] = np.arange(len(order))
     builder = VocabularyBuilder(tokenizer.high)
-    counted = {
-        language: _count_rows(
-            _by_entity(rows.pop(language), place), len(order), tokenizer, builder,
-            lambda share, language=language: progress(f"counting {language}", share),
-        )
-        for language in tables
-    }  # fmt: skip
+    counted = {}
+    for language in tables:
+        mine = _by_entity(rows.pop(language), place)
+        show = partial(progress, f"counting {language}")
+        counted[language] = _count_rows(mine, len(order), tokenizer, builder, show)
     vocabulary, number = builder.finish(tokenizer, strings)
     totals = {language: _renumber(part, number) for language, part in counted.items()}
     return Counts(vocabulary, ids.take(pa.array(order)), totals)
 
 
-def pool(counts: Counts, alpha: Mapping[str, float], *, threshold: float = 0.0) -> Pooled:
+def pool(
+    counts: Counts, alpha: Mapping[str, float], *, threshold: float = 0.0, in_place: bool = False
+) -> Pooled:
     """The weighted sum of the languages, without the entries that are under the threshold.
 
     Kept if and only if p >= threshold * (1 - 1e-9), prior and posterior each on its own; a posting
-    goes when both go. Languages are summed in the order of ``counts``.
+    goes when both go. Languages are summed in the order of ``counts``. ``in_place`` may overwrite
+    the counts to save memory: then they are good for nothing else.
     """
-    weight = {language: alpha[language] for language in counts.languages}
+    weights = np.array([alpha[language] for language in counts.languages], np.float64)
     parts = list(counts.languages.values())
-    token_total = sum(a * part.token_total for a, part in zip(weight.values(), parts, strict=True))
-    entity_total = sum(
-        a * part.entity_total for a, part in zip(weight.values(), parts, strict=True)
-    )
-    most = sum(len(part.tokens) for part in parts)
+    token_total = weights @ np.stack([part.token_total for part in parts])
+    entity_total = weights @ np.stack([part.entity_total for part in parts])
+    if len(parts) == 1 and threshold == 0.0 and parts[0].counts.max() < MOST_VALUES:
+        return _alone(parts[0], weights[0], token_total, entity_total)
     indptr = np.zeros(len(counts.entities) + 1, np.int64)
-    tokens, number = np.empty(most, np.uint32), np.empty(most, np.uint32)
+    if in_place and len(parts) == 1 and parts[0].counts.dtype == np.int32:
+        tokens, number = parts[0].tokens, parts[0].counts.view(np.uint32)
+    else:
+        tokens = np.empty(sum(len(part.tokens) for part in parts), np.uint32)
+        number = np.empty(len(tokens), np.uint32)
     place = np.zeros(len(counts.vocabulary), np.uint32)
     dropped = np.zeros(3, np.int64)
     table = ValueTable()
@@ -160,8 +167,7 @@ def pool(counts: Counts, alpha: Mapping[str, float], *, threshold: float = 0.0) 
             tuple(part.indptr for part in parts),
             tuple(part.tokens for part in parts),
             tuple(part.counts for part in parts),
-            np.array(list(weight.values()), np.float64),
-            token_total, entity_total, threshold * (1 - 1e-9), entity, place,
+            weights, token_total, entity_total, threshold * (1 - 1e-9), entity, place,
             indptr, tokens, number, filled,
             table.keys, table.ids, table.values, table.uses, table.distinct, dropped,
         )  # fmt: skip
@@ -169,6 +175,18 @@ def pool(counts: Counts, alpha: Mapping[str, float], *, threshold: float = 0.0) 
         indptr, tokens[:filled], number[:filled], table.values[: table.distinct],
         table.uses[: table.distinct], token_total, entity_total, dropped,
     )  # fmt: skip
+
+
+def _alone(part: LanguageCounts, alpha: float, token_total: Floats, entity_total: Floats) -> Pooled:
+    """One language, nothing dropped: the counts themselves number the values."""
+    number = part.counts.astype(np.uint32, copy=False)
+    uses = np.zeros(int(number.max()) + 1, np.int64)
+    kernels.tally(number, uses)
+    values = alpha * np.arange(len(uses), dtype=np.float64)
+    dropped = np.zeros(3, np.int64)
+    return Pooled(
+        part.indptr, part.tokens, number, values, uses, token_total, entity_total, dropped
+    )
 
 
 class ValueTable:
@@ -249,25 +267,15 @@ def _with_tokens(rows: _Rows, tokenizer: Tokenizer, language: str) -> _Rows:
 def _order_by_name(parts: list[_Rows], size: int) -> Integers:
     """The entities that have a row, in the order of their most frequent mention's beginning.
 
-    An inner order only: names that begin alike share blocks, which makes bounds tight. Sixteen
-    symbols, four to a key, are enough for that.
+    An inner order only: names that begin alike share blocks, which makes bounds tight. The last
+    byte of each of eight symbols is enough for that.
     """
-    entity = np.concatenate([part.entity for part in parts])
-    count = np.concatenate([part.count for part in parts])
-    best = np.lexsort((-count, entity))
-    best = best[np.flatnonzero(np.diff(entity[best], prepend=-1))]
-    part_of = np.repeat(np.arange(len(parts)), [len(part.entity) for part in parts])
-    first_row = np.cumsum([0] + [len(part.entity) for part in parts])
-    keys = np.zeros((4, len(best)), np.uint64)
-    for number, part in enumerate(parts):
-        here = part_of[best] == number
-        text, start, end = part.symbols
-        rows = best[here] - first_row[number]
-        for place in range(16):
-            at = np.minimum(start[rows] + place, end[rows] - 1)
-            symbol = np.minimum(text[at], 0xFFFF).astype(np.uint64)
-            keys[place // 4, here] |= symbol << np.uint64(48 - 16 * (place % 4))
-    return entity[best][np.lexsort(keys[::-1])]
+    most = np.zeros(size, np.int64)
+    name = np.zeros(size, np.uint64)
+    for part in parts:
+        kernels.name_entities(*part.symbols, part.entity, part.count, most, name)
+    named = np.flatnonzero(most)
+    return named[np.argsort(name[named], kind="stable")]
 
 
 def _by_entity(rows: _Rows, place: Integers) -> _Rows:
@@ -297,7 +305,7 @@ def _count_rows(
     # No count can exceed its entity's total. Memory that is never written is never taken.
     narrow = entity_total.max(initial=0) <= np.iinfo(np.int32).max
     tokens = np.empty(int(np.sum(of_row)), np.uint32)
-    counts = np.empty(len(tokens), np.int32 if narrow else np.int64)
+    counts: npt.NDArray[Any] = np.empty(len(tokens), np.int32 if narrow else np.int64)
     indptr = np.zeros(entities + 1, np.int64)
     filled = 0
     for chunk in _chunks(rows.symbols.end, rows.entity):
@@ -317,9 +325,10 @@ def _count_rows(
 def _chunks(end: Integers, entity: Integers) -> Iterator[slice]:
     """Slices of rows of about SYMBOLS_AT_ONCE symbols that do not cut an entity in two."""
     last_rows = np.flatnonzero(np.diff(entity, append=-1))
+    last_ends = end[last_rows]
     first, taken = 0, 0
     while first < len(entity):
-        chosen = np.searchsorted(end[last_rows], taken + SYMBOLS_AT_ONCE, side="right") - 1
+        chosen = np.searchsorted(last_ends, taken + SYMBOLS_AT_ONCE, side="right") - 1
         at_least = np.searchsorted(last_rows, first)
         last = int(last_rows[max(chosen, at_least)])
         yield slice(first, last + 1)

@@ -44,6 +44,10 @@ class Hits(NamedTuple):
     found: npt.NDArray[np.int64]
     work: npt.NDArray[np.int64]  # groups, blocks and postings looked at
 
+    def rows(self, part: slice) -> "Hits":
+        """Some of the rows, to be filled or read."""
+        return Hits(self.score[part], self.rank[part], self.found[part], self.work[part])
+
 
 class Match(NamedTuple):
     """A token of a mention, and c * P(e|t) and c * P(t|e) of one entity; no number: unknown."""
@@ -101,8 +105,7 @@ class TokenIndex:
         parts = [slice(i, i + ROWS_AT_ONCE) for i in range(0, number, ROWS_AT_ONCE)]
 
         def one(part: slice) -> None:
-            into = Hits(*(array[part] for array in hits))
-            self._search_part(texts[part], lam, prune, into)
+            self._search_part(texts[part], lam, prune, hits.rows(part))
 
         threads = min(threads or os.cpu_count() or 1, len(parts))
         if threads <= 1:
@@ -144,7 +147,7 @@ class TokenIndex:
         return self.entities.take(places)
 
     def matches(self, text: str, number: int) -> list[Match]:
-        """Each token of a normalised text, once, and what it says of the entity with this number."""
+        """Each token of a normalised text, once, and what it says of an entity."""
         n = self._counts_of(number)
         spelled = self.vocabulary.spell(text)
         times = Counter(shown if token is None else token for shown, token in spelled)
@@ -205,9 +208,7 @@ class TokenIndex:
         if not hasattr(self._local, "arrays"):
             blocks = len(self.blocks.block_start) - 1
             groups = blocks >> GROUP_BITS
-            self._local.arrays = (
-                np.empty(blocks, np.uint32), np.empty(groups, np.uint32), np.empty(groups, np.uint32),
-            )  # fmt: skip
+            self._local.arrays = tuple(np.empty(n, np.uint32) for n in (blocks, groups, groups))
         return self._local.arrays  # type: ignore[no-any-return]
 
 

@@ -1,7 +1,7 @@
 """From pooled counts to the arrays that search reads: postings in blocks, and bounds."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,101 +11,124 @@ from candgen.kernels import blocks as kernels
 from candgen.kernels.search import Blocks
 from candgen.vocabulary import Vocabulary
 
-CODES = 255
-"""Values that have a one-byte code; the byte after them is the escape."""
-
 DENSE = 8
 """A token in more than one of so many blocks has a row of all blocks instead of a list."""
 
-Step = Callable[[int, int], None]
+Floats = npt.NDArray[np.float64]
+
+
+class Postings(NamedTuple):
+    """n(t, e) by block: ``value[code]``, or the next of ``escape_value`` where there is no code."""
+
+    block_start: npt.NDArray[np.int64]
+    key: npt.NDArray[np.uint32]
+    code: npt.NDArray[np.uint8]
+    value: Floats
+    escape_at: npt.NDArray[np.int64]
+    escape_value: Floats
+
+
+class Bounds(NamedTuple):
+    """What bounds a token in a block: see ``Blocks``."""
+
+    prior_scale: npt.NDArray[np.float32]
+    posterior_scale: npt.NDArray[np.float32]
+    list_start: npt.NDArray[np.int64]
+    listed: npt.NDArray[np.uint32]
+    dense_token: npt.NDArray[np.uint32]
+    dense: npt.NDArray[np.uint8]
+    group_prior: npt.NDArray[np.uint8]
+    group_posterior: npt.NDArray[np.uint8]
 
 
 def lay_out(
-    pooled: Pooled, vocabulary: Vocabulary, rank: npt.NDArray[np.uint32], *,
-    threshold: float, threads: int = 1,
-) -> tuple[Blocks, npt.NDArray[np.float64]]:  # fmt: skip
+    pooled: Pooled,
+    vocabulary: Vocabulary,
+    rank: npt.NDArray[np.uint32],
+    *,
+    threshold: float,
+    threads: int = 1,
+) -> tuple[Blocks, Floats]:
     """The arrays of an index, and the sums over entities of each token's priors and posteriors."""
-    entities = len(pooled.entity_total)
-    groups = -(-entities // (kernels.GROUP * kernels.BLOCK))
-    blocks = groups * kernels.GROUP
-    start = np.zeros(len(vocabulary) + 1, np.int64)
-    kernels.count_tokens(pooled.tokens, start)
-    np.cumsum(start, out=start)
-    value, code_of = _codes(pooled)
-    entity = np.empty(len(pooled.tokens), np.uint32)
-    code = np.empty(len(entity), np.uint8)
-    escapes = int(pooled.uses[code_of == CODES].sum())
-    escaped, escaped_number = np.empty(escapes, np.int64), np.empty(escapes, np.uint32)
-    kernels.by_token(
-        pooled.indptr, pooled.tokens, pooled.number, code_of, CODES, start[:-1].copy(),
-        entity, code, escaped, escaped_number,
-    )  # fmt: skip
-    in_order = np.argsort(escaped)
-    escaped = escaped[in_order]
-    escaped_value = pooled.values[escaped_number[in_order]]
-
-    block_start = np.full(blocks + 1, pooled.indptr[-1], np.int64)
-    first_entities = pooled.indptr[: -1 : kernels.BLOCK]
-    block_start[: len(first_entities)] = first_entities
-    key = np.empty(len(entity), np.uint32)
-    block_code = np.empty(len(entity), np.uint8)
-    moved = np.empty(escapes, np.int64)
-    kernels.by_block(
-        start, entity, code, escaped, CODES, block_start[:-1].copy(), key, block_code, moved
-    )
-    in_order = np.argsort(moved)
-
-    least = threshold * (1 - 1e-9)
-    tokens = len(vocabulary)
-    scale = np.zeros((2, tokens), np.float32)
-    sums = np.zeros((2, tokens), np.float64)
-    size = np.zeros(tokens, np.int64)
-    postings = (start, entity, code, value, CODES, escaped, escaped_value,
-                pooled.token_total, pooled.entity_total, least)  # fmt: skip
-    _in_threads(
-        lambda first, last: kernels.scale_tokens(first, last, *postings, *scale, *sums, size),
-        start, threads,
-    )  # fmt: skip
-    dense_token = np.flatnonzero(size > blocks / DENSE).astype(np.uint32)
-    size[dense_token] = 0
-    list_start = np.concatenate(([0], np.cumsum(size)))
-    gap = np.empty(list_start[-1], np.uint16)
-    in_list = np.empty((2, len(gap)), np.uint8)
-    dense = np.zeros((groups, len(dense_token), kernels.GROUP), np.uint8)
-    grouped = np.zeros((2, len(dense_token), groups), np.uint8)
-    _in_threads(
-        lambda first, last: kernels.bound_tokens(
-            first, last, *postings, *scale, dense_token, dense, grouped[0], list_start, gap, *in_list
-        ),
-        start, threads,
-    )  # fmt: skip
-    kernels.bound_groups(dense, grouped[1])
-    entity_total = np.ones(blocks * kernels.BLOCK, np.float64)
-    entity_total[:entities] = pooled.entity_total
+    postings = _postings(pooled, len(vocabulary), threads)
+    entity_total = np.ones((len(postings.block_start) - 1) * kernels.BLOCK, np.float64)
+    entity_total[: len(pooled.entity_total)] = pooled.entity_total
+    bounds, sums = _bounds(postings, pooled.token_total, entity_total, threshold)
     return Blocks(
-        child=vocabulary.child, symbol=vocabulary.symbol,
-        token_total=pooled.token_total, entity_total=entity_total, rank=rank,
-        block_start=block_start, key=key, code=block_code, value=value,
-        escape_at=moved[in_order], escape_value=escaped_value[in_order],
-        prior_scale=scale[0], posterior_scale=scale[1],
-        list_start=list_start, list_gap=gap, list_prior=in_list[0], list_posterior=in_list[1],
-        dense_token=dense_token, dense=dense,
-        group_prior=grouped[0], group_posterior=grouped[1],
+        child=vocabulary.child, symbol=vocabulary.symbol, token_total=pooled.token_total,
+        entity_total=entity_total, rank=rank, **postings._asdict(), **bounds._asdict(),
     ), sums  # fmt: skip
 
 
-def _codes(pooled: Pooled) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]:
-    """The most used values, and the code of each number: its place among them, or CODES."""
-    chosen = np.lexsort((pooled.values, -pooled.uses))[:CODES]
-    chosen = chosen[np.argsort(pooled.values[chosen])]
-    code_of = np.full(len(pooled.values), CODES, np.uint8)
-    code_of[chosen] = np.arange(len(chosen))
-    return pooled.values[chosen], code_of
+def _postings(pooled: Pooled, tokens: int, threads: int) -> Postings:
+    """Postings in the order of their blocks, whose number is a multiple of a group's."""
+    groups = -(-len(pooled.entity_total) // (kernels.GROUP * kernels.BLOCK))
+    blocks = groups * kernels.GROUP
+    entities = np.minimum(np.arange(blocks + 1) * kernels.BLOCK, len(pooled.entity_total))
+    block_start = pooled.indptr[entities]
+    value, code_of = _codes(pooled)
+    key = np.empty(len(pooled.tokens), np.uint32)
+    code = np.empty(len(key), np.uint8)
+    bits = (tokens << kernels.BLOCK_BITS).bit_length()
 
+    def fill(first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        room = int(block_start[last] - block_start[first])  # memory not written is not taken
+        at, number = np.empty(room, np.int64), np.empty(room, np.uint32)
+        escapes = kernels.fill_blocks(
+            first, last, pooled.indptr, pooled.tokens, pooled.number, code_of, bits,
+            key, code, at, number,
+        )  # fmt: skip
+        return at[:escapes].copy(), number[:escapes].copy()
 
-def _in_threads(step: Step, start: npt.NDArray[np.int64], threads: int) -> None:
-    """Do ranges of tokens side by side, each with about the same number of postings."""
-    shares = np.linspace(0, start[-1], 4 * threads + 1)[1:-1]
-    cuts = [0, *np.searchsorted(start, shares).tolist(), len(start) - 1]
+    cuts = np.linspace(0, blocks, threads + 1).astype(np.int64).tolist()
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(step, cuts[:-1], cuts[1:]))
+        escaped = list(pool.map(fill, cuts[:-1], cuts[1:]))
+    escape_at = np.concatenate([at for at, _ in escaped])
+    escape_value = pooled.values[np.concatenate([number for _, number in escaped])]
+    return Postings(block_start, key, code, value, escape_at, escape_value)
+
+
+def _codes(pooled: Pooled) -> tuple[Floats, npt.NDArray[np.uint8]]:
+    """The most used values, and the code of each number: its place among them, or the escape.
+
+    The table has one more value, which nothing reads, so that the escape is a place in it too.
+    """
+    chosen = np.lexsort((pooled.values, -pooled.uses))[: kernels.ESCAPE]
+    chosen = chosen[np.argsort(pooled.values[chosen])]
+    code_of = np.full(len(pooled.values), kernels.ESCAPE, np.uint8)
+    code_of[chosen] = np.arange(len(chosen))
+    value = np.zeros(kernels.ESCAPE + 1, np.float64)
+    value[: len(chosen)] = pooled.values[chosen]
+    return value, code_of
+
+
+def _bounds(
+    postings: Postings, token_total: Floats, entity_total: Floats, threshold: float
+) -> tuple[Bounds, Floats]:
+    """Bounds of all tokens in all blocks, and the sums of their entries, after thresholding."""
+    groups = (len(postings.block_start) - 1) // kernels.GROUP
+    about = np.zeros((len(token_total), 8), np.float64)
+    about[:, kernels.SHARE] = 1 / np.maximum(token_total, 1e-300)
+    read = (*postings[:4], postings.escape_value, 1 / entity_total, threshold * (1 - 1e-9), about)
+    kernels.measure_tokens(*read)
+    # Rounded up, so that 255 steps reach the largest value also in single precision.
+    scale = (about[:, [kernels.PRIOR, kernels.POSTERIOR]].T / 255 * (1 + 1e-6)).astype(np.float32)
+    sums = about[:, [kernels.PRIOR_SUM, kernels.POSTERIOR_SUM]].T.copy()
+    size = about[:, kernels.SIZE].astype(np.int64)
+    dense_token = np.flatnonzero(size > groups * kernels.GROUP / DENSE).astype(np.uint32)
+    size[dense_token] = 0
+    list_start = np.concatenate(([0], np.cumsum(size)))
+    with np.errstate(divide="ignore"):
+        about[:, [kernels.PRIOR, kernels.POSTERIOR]] = (1 / scale.astype(np.float64)).T
+    about[:, kernels.SIZE] = list_start[:-1]
+    about[:, kernels.PREVIOUS] = 0
+    about[:, kernels.ROW] = -1
+    about[dense_token, kernels.ROW] = np.arange(len(dense_token))
+    dense = np.zeros((groups, len(dense_token), kernels.GROUP), np.uint8)
+    grouped = np.zeros((2, len(dense_token), groups), np.uint8)
+    listed = np.empty(list_start[-1], np.uint32)
+    kernels.bound_tokens(*read, dense, grouped[0], listed)
+    kernels.bound_groups(dense, grouped[1])
+    return Bounds(
+        scale[0], scale[1], list_start, listed, dense_token, dense, grouped[0], grouped[1]
+    ), sums

@@ -19,12 +19,12 @@ class SourceMention(NamedTuple):
 
     mention: str
     language: str
-    count: int
+    count: int  # type: ignore[assignment]  # the word of the tables, not the method of tuples
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The mentions of entity e are places ``start[e]`` to ``start[e + 1] - 1``, most frequent first."""
+    """Mentions ``start[e]`` to ``start[e + 1] - 1`` are those of e, the most frequent first."""
 
     languages: Sequence[str]
     start: npt.NDArray[np.int64]

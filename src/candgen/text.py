@@ -159,7 +159,7 @@ def _marks() -> re.Pattern[str]:
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
-    import regex  # type: ignore[import-untyped]  # noqa: PLC0415 (17 ms that --help need not wait for)
+    import regex  # noqa: PLC0415 -- slow to import, seldom needed
 
     compiled: re.Pattern[str] = regex.compile(pattern)
     return compiled

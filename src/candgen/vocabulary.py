@@ -8,6 +8,7 @@ node 0 is the root. Numbers depend on the set of tokens alone, not on the order 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -99,7 +100,7 @@ class VocabularyBuilder:
         return self._next
 
     def add(self, symbols: Symbols) -> npt.NDArray[np.uint32]:
-        """The nodes of all n-grams: ``[n - 1, p]`` is the one that begins p symbols after the first."""
+        """The nodes of all n-grams: in row n - 1, by the place where the n-gram begins."""
         span = int(symbols.end[-1] - symbols.start[0])
         nodes = np.zeros((len(self._levels) + 1, span), np.uint32)
         for n, level in enumerate(self._levels, start=1):
@@ -138,8 +139,8 @@ class VocabularyBuilder:
             symbol[here] = self._symbol[nodes]
             first = here.stop
         # Parents never decrease along the numbers, so a node's children are found by counting.
-        child = 1 + np.cumsum(np.bincount(parent[1:], minlength=size), dtype=np.int64)
-        child = np.concatenate(([1], child)).astype(np.uint32)
+        children = np.bincount(parent[1:], minlength=size)
+        child = np.cumsum(np.concatenate(([1], children))).astype(np.uint32)
         return Vocabulary(tokenizer, child, symbol, strings), number
 
     def _reserve(self, more: int) -> None:
@@ -168,7 +169,7 @@ class _Level:
             self.keys, self.ids = keys, ids
 
 
-def _longer(array: npt.NDArray, size: int) -> npt.NDArray:
+def _longer(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
     longer = np.zeros(size, array.dtype)
     longer[: len(array)] = array
     return longer

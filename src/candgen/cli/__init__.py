@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from candgen.cli.build import build
+from candgen.cli.demo import demo
 from candgen.cli.explain import explain
 from candgen.cli.info import info
 from candgen.cli.query import query
@@ -34,7 +35,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-# Place for `demo`, which comes first: app.command()(demo)
+app.command()(demo)
 app.command()(build)
 app.command()(query)
 app.command()(explain)
@@ -59,9 +60,10 @@ def candgen(
     """Find the entities that a name may mean, in languages with almost no data of their own.
 
     \b
-    candgen build --pivot is=is.parquet --target fo=fo.parquet -o fo.candgen
-    candgen query fo.candgen "Tórshavn" -k 5
-    candgen explain fo.candgen "Tórshavn" Q10704
+    Examples:
+      candgen build --pivot is=is.parquet --target fo=fo.parquet -o fo.candgen
+      candgen query fo.candgen "Tórshavn" -k 5
+      candgen explain fo.candgen "Tórshavn" Q10704
     """
     del version
     if context.invoked_subcommand is None:
@@ -104,7 +106,7 @@ def _sentence(error: Any) -> str:  # noqa: ANN401 (an exception of two libraries
         return str(error)
     text = error.format_message().strip().rstrip(".")
     command = error.ctx.command_path if error.ctx else "candgen"
-    return f"{text[:1].lower()}{text[1:]}: see '{command} --help'"
+    return f"{text[:1].lower()}{text[1:]} (see '{command} --help')"
 
 
 def _say(sentence: str) -> None:
@@ -131,7 +133,7 @@ def _version() -> str:
 
 
 class _Warnings(logging.Handler):
-    """Shows what the library warns of. It asks for stderr each time: a progress bar stands in it."""
+    """Shows what the library warns of, on the stderr of the moment: a progress bar replaces it."""
 
     def emit(self, record: logging.LogRecord) -> None:
         _say(f"warning: {record.getMessage()}")

@@ -65,18 +65,3 @@ def bar(share: float, width: int = 20) -> str:
     """
     eighths = max(round(share * width * 8), int(share > 0))
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
-
-
-def size(number: float) -> str:
-    """A number of bytes as a person reads it.
-
-    >>> size(999), size(1_234_567)
-    ('999 bytes', '1.2 MB')
-    """
-    if number < 1000:
-        return f"{number:.0f} bytes"
-    for unit in ("kB", "MB", "GB"):
-        number /= 1000
-        if number < 1000:
-            break
-    return f"{number:.1f} {unit}"

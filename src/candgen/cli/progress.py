@@ -40,7 +40,7 @@ def mention_counter() -> Iterator[Callable[[int], None]]:
         return
     start, total = time.perf_counter(), 0
     with _on_stderr(SpinnerColumn(), TextColumn("{task.description}")) as line:
-        task = line.add_task("opening the index", total=None)
+        task = line.add_task("no mentions yet", total=None)
 
         def count(answered: int) -> None:
             nonlocal total

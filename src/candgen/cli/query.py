@@ -44,15 +44,22 @@ def query(
     mentions: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[MENTION]...",
+            metavar="MENTION",
             help="What to look for. Without any, or with a single -, stdin is read, one a line.",
         ),
     ] = None,
     *,
-    k: Annotated[int, typer.Option("-k", min=1, help="The most candidates of a mention.")] = 30,
+    k: Annotated[
+        int, typer.Option("-k", metavar="N", min=1, help="The most candidates of a mention.")
+    ] = 30,
     lam: Annotated[
         float | None,
-        typer.Option(min=0, help="Weight of the posterior.  [default: that of the index]"),
+        typer.Option(
+            metavar="NUMBER",
+            min=0,
+            help="Weight of the posterior.",
+            show_default="that of the index",
+        ),
     ] = None,
     scores: Annotated[
         Scores, typer.Option(help="Raw, or as shares of the sum over all entities.")
@@ -61,17 +68,18 @@ def query(
         Format | None,
         typer.Option(
             "--format",
-            help="How to write the answers.  [default: table for mentions given here on a "
-            "terminal, else jsonl]",
+            help="How to write the answers.",
+            show_default="table for a person, else jsonl",
         ),
     ] = None,
 ) -> None:
     """Find the entities that mentions may mean, best first.
 
     \b
-    candgen query fo.candgen "Tórshavn" "Føroyar" -k 5
-    candgen query fo.candgen --format tsv < mentions.txt > candidates.tsv
-    cut -f1 names.tsv | candgen query fo.candgen - | jq .candidates[0].entity
+    Examples:
+      candgen query fo.candgen "Tórshavn" "Føroyar" -k 5
+      candgen query fo.candgen --format tsv < mentions.txt > candidates.tsv
+      cut -f1 names.tsv | candgen query fo.candgen - | jq .candidates[0].entity
 
     JSON Lines have one line for every line of input, also for an empty one. TSV has the columns
     mention, rank, entity and score, and no row for a mention without candidates.
@@ -80,7 +88,9 @@ def query(
     if form is None:
         form = Format.TABLE if given and is_terminal(sys.stdout) else Format.JSONL
     at_once = max(1, min(MENTIONS_AT_ONCE, CANDIDATES_AT_ONCE // k))
-    options = {"k": k, **({} if lam is None else {"lam": lam})}
+    options: dict[str, Any] = {"k": k}
+    if lam is not None:
+        options["lam"] = lam
     if scores is not Scores.RAW:
         options["scores"] = scores.value
     if given:
@@ -93,29 +103,35 @@ def _answer_arguments(
     index: Path, mentions: list[str], options: dict[str, Any], form: Format, at_once: int
 ) -> None:
     for mention in mentions:
-        if not mention.isprintable() and any("\ud800" <= c <= "\udfff" for c in mention):
-            raise ParameterError(f"the mention {mention!r} is not UTF-8: convert it")
-    with progress_bar() as progress:
-        progress(f"opening {index}", 0.0)
-        generator = candgen.load(index)
-        write_answers = _writer(form, generator)
-        progress("searching", 0.0)
-        first = generator.candidates(mentions[:at_once], **options)
-    write_answers(mentions[:at_once], first)
-    for start in range(at_once, len(mentions), at_once):
+        try:
+            mention.encode("utf-8")
+        except UnicodeEncodeError:
+            raise ParameterError(f"the mention {mention!r} is not UTF-8: convert it") from None
+    generator = _open(index)
+    write_answers = _writer(form, generator)
+    for start in range(0, len(mentions), at_once):
         batch = mentions[start : start + at_once]
-        write_answers(batch, generator.candidates(batch, **options))
+        with progress_bar() as progress:
+            progress("searching", 0.0)
+            answers = generator.candidates(batch, **options)
+        write_answers(batch, answers)
 
 
 def _answer_stdin(index: Path, options: dict[str, Any], form: Format, at_once: int) -> None:
+    generator = _open(index)
+    write_answers = _writer(form, generator)
+    if is_terminal(sys.stdin):
+        typer.echo("candgen: reading mentions, one a line; Ctrl-D ends", err=True)
     with mention_counter() as count:
-        generator = candgen.load(index)
-        write_answers = _writer(form, generator)
-        if is_terminal(sys.stdin):
-            typer.echo("candgen: reading mentions, one a line; Ctrl-D ends", err=True)
         for batch in stdin_lines(at_once):
             write_answers(batch, generator.candidates(batch, **options))
             count(len(batch))
+
+
+def _open(index: Path) -> Any:  # noqa: ANN401
+    with progress_bar() as progress:
+        progress(f"opening {index}", 0.0)
+        return candgen.load(index)
 
 
 def _writer(form: Format, generator: Any) -> Callable[[Sequence[str], Answers], None]:  # noqa: ANN401
@@ -167,7 +183,7 @@ def _show(mentions: Sequence[str], answers: Answers, generator: Any) -> None:  #
     """Answers for a person, with names where the index knows them."""
     for mention, candidates in zip(mentions, answers, strict=True):
         if not candidates:
-            show(f"{visible(mention)}: no candidates")
+            show(f"{visible(mention)!r}: no candidates", "")
             continue
         known = isinstance(generator, candgen.PivotTokenIndex)
         made = table("rank", "entity", "score", *["also known as"] * known, right=("rank", "score"))
@@ -175,7 +191,7 @@ def _show(mentions: Sequence[str], answers: Answers, generator: Any) -> None:  #
         for rank, (entity, score) in enumerate(candidates, start=1):
             names = [_names(generator, entity)] if known else []
             made.add_row(str(rank), visible(entity), f"{score:.4g}", *names)
-        show(made)
+        show(made, "")
 
 
 def _names(index: "candgen.PivotTokenIndex", entity: str) -> str:

@@ -5,6 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from typing import cast
 
 from candgen.errors import ParameterError
 
@@ -24,7 +25,7 @@ def stdin_lines(at_most: int) -> Iterator[list[str]]:
         # In the other mode, "nothing there yet" looks like the end.
         os.set_blocking(sys.stdin.fileno(), True)
     before = 0
-    for piece in _whole_lines(sys.stdin.buffer):
+    for piece in _whole_lines(cast("io.BufferedReader", sys.stdin.buffer)):
         data = piece if before else piece.removeprefix(_MARK)
         good = _valid(data)
         lines = good.decode("utf-8").removesuffix("\n").split("\n") if good else []
@@ -33,11 +34,11 @@ def stdin_lines(at_most: int) -> Iterator[list[str]]:
         before += len(lines)
         if len(good) < len(data):
             raise ParameterError(
-                f"line {before + 1} of standard input is not UTF-8: convert it, for example with iconv"
+                f"line {before + 1} of standard input is not UTF-8: convert it, as iconv does"
             )
 
 
-def _whole_lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
+def _whole_lines(stream: io.BufferedReader) -> Iterator[bytes]:
     """What is there to read, cut after the last line end; the last piece may lack one."""
     pending = bytearray()
     while chunk := stream.read1(_CHUNK):

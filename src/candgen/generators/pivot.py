@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from candgen import storage
 from candgen.counts import Progress, count, nothing, pool
 from candgen.errors import ParameterError
@@ -29,7 +31,8 @@ Scores = Literal["raw", "share"]
 class PivotTokenIndex:
     """Candidates for mentions of a target language, learned from pivots and from the target.
 
-    >>> icelandic = MentionTable.from_pairs([("Vín", "Q1741", 3), ("Vín", "Q282"), ("Rín", "Q584", 2)])
+    >>> icelandic = MentionTable.from_pairs(
+    ...     [("Vín", "Q1741", 3), ("Vín", "Q282"), ("Rín", "Q584", 2)])
     >>> faroese = MentionTable.from_pairs([("Wien", "Q1741"), ("Vín", "Q282")])
     >>> index = PivotTokenIndex.build(
     ...     pivots={"is": icelandic}, target=faroese, language="fo",
@@ -81,23 +84,22 @@ class PivotTokenIndex:
         name = language or TARGET
         counts = count(tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress)
         progress("pooling", 0.0)
-        pooled = pool(counts, {name: 1.0, **weights}, threshold=threshold)
+        pooled = pool(counts, {name: 1.0, **weights}, threshold=threshold, in_place=True)
         progress("laying out", 0.0)
         index = TokenIndex.build(counts, pooled, threshold=threshold, threads=threads)
         progress("gathering mentions", 0.0)
+        dropped = zip(("priors", "posteriors", "postings"), pooled.dropped.tolist(), strict=True)
         parameters = {
             "tokenizer": described, "normalizer": normalizer, "language": language,
-            "target": name if target is not None else None,
-            "alpha": weights, "lam": lam, "threshold": threshold,
-            "dropped": dict(zip(("priors", "posteriors", "postings"), pooled.dropped.tolist(), strict=True)),
-            "languages": list(tables),
+            "target": None if target is None else name, "languages": list(tables),
+            "alpha": weights, "lam": lam, "threshold": threshold, "dropped": dict(dropped),
         }  # fmt: skip
         inputs = {
-            language: {
-                "pairs": len(table), "occurrences": table.total, "entities": len(table.entities),
-                "sha256": table.digest,
+            each: {
+                "pairs": len(table), "occurrences": table.total, "sha256": table.digest,
+                "entities": int(np.count_nonzero(counts.languages[each].entity_total)),
             }
-            for language, table in tables.items()
+            for each, table in tables.items()
         }  # fmt: skip
         sources = Sources.gather(tables, counts.entities)
         progress("done", 1.0)

@@ -44,7 +44,7 @@ def names(language: str) -> MentionTable:
     >>> [row for row in names("fo") if row[1] in ("territory:FO", "currency:DKK")]
     [('Føroyar', 'territory:FO', 1), ('danskar krónur', 'currency:DKK', 1), ('donsk króna', 'currency:DKK', 1)]
     """  # noqa: E501
-    return MentionTable.from_pairs(set(_pairs(_locale(language))))
+    return MentionTable.from_pairs(set(_pairs(locale(language))))
 
 
 def label(entity: str) -> str:
@@ -57,26 +57,12 @@ def label(entity: str) -> str:
     return _labels().get(entity) or entity.rpartition("/")[2].rpartition(":")[2].replace("_", " ")
 
 
-def languages() -> list[str]:
-    """The codes of the languages with a useful number of names of their own, sorted."""
-    codes = sorted(localedata.locale_identifiers())
-    return [code for code in codes if len(set(_pairs(code))) >= USEFUL]
+def locale(language: str) -> str:
+    """The code of a language as CLDR spells it; refuses one that has no names there.
 
-
-def language_name(language: str) -> str:
-    """The English name of a language, or its code where English has none."""
-    code = _locale(language)
-    return str(_own("en")["languages"].get(code, code))
-
-
-@cache
-def _labels() -> dict[str, str]:
-    # The first of an entity's names is its usual one: in reverse, it is written last.
-    return {entity: name for name, entity in reversed(list(_pairs("en")))}
-
-
-def _locale(language: str) -> str:
-    """The code as CLDR spells it, of a language that has names there."""
+    >>> locale("pt-pt")
+    'pt_PT'
+    """
     code = localedata.normalize_locale(language.replace("-", "_"))
     if code is None:
         raise ParameterError(
@@ -88,6 +74,29 @@ def _locale(language: str) -> str:
             "give that one, as no for nb, or en for en_US"
         )
     return code
+
+
+def languages() -> list[str]:
+    """The codes of the languages with a useful number of names of their own, sorted."""
+    return list(_useful())
+
+
+def language_name(language: str) -> str:
+    """The English name of a language, or its code where English has none."""
+    code = locale(language)
+    return str(_own("en")["languages"].get(code, code))
+
+
+@cache
+def _useful() -> tuple[str, ...]:
+    codes = sorted(localedata.locale_identifiers())
+    return tuple(code for code in codes if len(set(_pairs(code))) >= USEFUL)
+
+
+@cache
+def _labels() -> dict[str, str]:
+    # The first of an entity's names is its usual one: in reverse, it is written last.
+    return {entity: name for name, entity in reversed(list(_pairs("en")))}
 
 
 def _own(code: str) -> dict[str, Any]:

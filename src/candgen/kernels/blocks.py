@@ -12,138 +12,145 @@ BLOCK_BITS = 3
 BLOCK = 1 << BLOCK_BITS
 GROUP_BITS = 3
 GROUP = 1 << GROUP_BITS
-GAP = np.int64(0xFFFF)
+GAP = 0xFFFF
+ESCAPE = 255
+
+# What is known of a token while bounds are made, side by side to cost one cache line.
+SHARE, PRIOR, POSTERIOR, PRIOR_SUM, POSTERIOR_SUM, SIZE, PREVIOUS, ROW = range(8)
 
 _kernel = nb.njit(nogil=True, cache=True)
 
 
 @_kernel
-def count_tokens(tokens, start):
-    """How many postings each token has: ``start[t + 1]`` is raised for each posting of t."""
-    for i in range(len(tokens)):
-        start[tokens[i] + 1] += 1
+def _sort(items, other, bits):
+    """Sort by the upper 32 bits, of which so many are used, a byte at a time."""
+    counts = np.empty(257, np.int64)
+    for shift in range(32, 32 + bits, 8):
+        at = np.uint64(shift)
+        counts[:] = 0
+        for item in items:
+            counts[((item >> at) & np.uint64(255)) + np.uint64(1)] += 1
+        for digit in range(256):
+            counts[digit + 1] += counts[digit]
+        for item in items:
+            digit = (item >> at) & np.uint64(255)
+            other[counts[digit]] = item
+            counts[digit] += 1
+        items, other = other, items
+    return items
 
 
 @_kernel
-def by_token(indptr, tokens, values, code_of, escape, cursor, entity, code, escaped, escaped_value):
-    """Postings ordered by token, then entity, with one-byte codes for their values.
+def fill_blocks(
+    first, last, indptr, tokens, numbers, code_of, bits, key, code, escape_at, escape_number
+):
+    """The postings of blocks first to last in their order, with one-byte codes for their values.
 
-    Values without a code are listed apart, with their places. Returns how many there are.
+    Values without a code are listed apart; returns how many there are.
     """
     escapes = 0
-    for e in range(len(indptr) - 1):
-        for i in range(indptr[e], indptr[e + 1]):
-            place = cursor[tokens[i]]
-            cursor[tokens[i]] = place + 1
-            entity[place] = e
-            code[place] = code_of[values[i]]
-            if code[place] == escape:
-                escaped[escapes] = place
-                escaped_value[escapes] = values[i]
+    room = np.empty((2, 1024), np.uint64)
+    entities = len(indptr) - 1
+    for b in range(first, last):
+        start = indptr[min(entities, b << BLOCK_BITS)]
+        size = indptr[min(entities, (b + 1) << BLOCK_BITS)] - start
+        if size > room.shape[1]:
+            room = np.empty((2, 2 * size), np.uint64)
+        items = room[0, :size]
+        for e in range(b << BLOCK_BITS, min(entities, (b + 1) << BLOCK_BITS)):
+            for i in range(indptr[e], indptr[e + 1]):
+                posting = np.uint64((np.int64(tokens[i]) << BLOCK_BITS) | (e & (BLOCK - 1)))
+                items[i - start] = (posting << np.uint64(32)) | np.uint64(numbers[i])
+        items = _sort(items, room[1, :size], bits)
+        for i in range(size):
+            number = items[i] & np.uint64(0xFFFFFFFF)
+            key[start + i] = items[i] >> np.uint64(32)
+            code[start + i] = code_of[number]
+            if code_of[number] == ESCAPE:
+                escape_at[escapes] = start + i
+                escape_number[escapes] = number
                 escapes += 1
     return escapes
 
 
 @_kernel
-def by_block(start, entity, code, escaped, escape, cursor, key, block_code, moved):
-    """The same postings ordered by block, token, entity; ``moved`` are the new places of escapes."""
-    escapes = 0
-    for t in range(len(start) - 1):
-        for i in range(start[t], start[t + 1]):
-            block = entity[i] >> BLOCK_BITS
-            place = cursor[block]
-            cursor[block] = place + 1
-            key[place] = (t << BLOCK_BITS) | (entity[i] & (BLOCK - 1))
-            block_code[place] = code[i]
-            if code[i] == escape:
-                moved[escapes] = place
-                escapes += 1
-
-
-@_kernel
-def _posting(i, code, value, escape, escaped, escaped_value):
-    """n(t, e) of a posting."""
-    if code[i] == escape:
-        return escaped_value[np.searchsorted(escaped, i)]
-    return value[code[i]]
-
-
-@_kernel
-def scale_tokens(
-    first, last, start, entity, code, value, escape, escaped, escaped_value,
-    token_total, entity_total, least, prior_scale, posterior_scale, prior_sum, posterior_sum, size,
+def measure_tokens(
+    block_start, key, code, value, escape_value, entity_share, least, about,
 ):  # fmt: skip
-    """For tokens first to last: scales, sums over entities, and how long a list of blocks is."""
-    for t in range(first, last):
-        most_prior = most_posterior = 0.0
-        blocks = np.int64(0)
-        previous = np.int64(0)
-        for i in range(start[t], start[t + 1]):
-            n = _posting(i, code, value, escape, escaped, escaped_value)
-            prior = n / token_total[t]
-            posterior = n / entity_total[entity[i]]
+    """For each token: its largest prior and posterior, their sums, and the length of its list."""
+    escapes = 0
+    for b in range(len(block_start) - 1):
+        before = np.uint64(0xFFFFFFFF)
+        for i in range(block_start[b], block_start[b + 1]):
+            n = value[code[i]]
+            if code[i] == ESCAPE:
+                n = escape_value[escapes]
+                escapes += 1
+            t = np.uint64(key[i] >> BLOCK_BITS)
+            prior = n * about[t, SHARE]
+            posterior = n * entity_share[(b << BLOCK_BITS) + (key[i] & (BLOCK - 1))]
             if prior >= least:
-                prior_sum[t] += prior
-                most_prior = max(most_prior, prior)
+                about[t, PRIOR_SUM] += prior
+                about[t, PRIOR] = max(about[t, PRIOR], prior)
             if posterior >= least:
-                posterior_sum[t] += posterior
-                most_posterior = max(most_posterior, posterior)
-            block = np.int64(entity[i] >> BLOCK_BITS)
-            if blocks == 0 or block != previous:
-                blocks += 1 + (block - previous) // GAP
-                previous = block
-        # Rounded up, so that 255 steps reach the largest value also in single precision.
-        prior_scale[t] = most_prior / 255 * (1 + 1e-6)
-        posterior_scale[t] = most_posterior / 255 * (1 + 1e-6)
-        size[t] = blocks
+                about[t, POSTERIOR_SUM] += posterior
+                about[t, POSTERIOR] = max(about[t, POSTERIOR], posterior)
+            if t != before:
+                about[t, SIZE] += 1 + (b - np.int64(about[t, PREVIOUS])) // GAP
+                about[t, PREVIOUS] = b
+                before = t
 
 
 @_kernel
-def _steps(probability, least, scale):
-    """A probability in steps of the scale, rounded up; 0 if it is under the threshold."""
-    if probability < least or probability == 0.0:
+def _steps(probability, least, per_step):
+    """A probability in steps of a scale, rounded up; 0 if it is under the threshold."""
+    if probability < least:
         return np.int64(0)
-    return min(np.int64(255), np.int64(np.ceil(probability / scale)))
+    return min(np.int64(255), np.int64(np.ceil(probability * per_step)))
 
 
 @_kernel
 def bound_tokens(
-    first, last, start, entity, code, value, escape, escaped, escaped_value,
-    token_total, entity_total, least, prior_scale, posterior_scale,
-    dense_tokens, dense, group_prior, list_start, gap, list_prior, list_posterior,
+    block_start, key, code, value, escape_value, entity_share, least, about,
+    dense, group_prior, listed,
 ):  # fmt: skip
-    """For tokens first to last: the bounds of each block, in a list or, if dense, in all groups.
+    """The bounds of each token in each block: in its list or, if it has a row, in all groups.
 
-    In a list, a block is the distance from the one before; a distance too long for 16 bits is
-    walked in several entries, whose bounds are 0.
+    An entry of a list has the distance from the block before (16 bits) and the bounds of prior and
+    posterior. A distance too long for 16 bits is walked in several entries, whose bounds are 0.
+    Here PRIOR and POSTERIOR are steps per probability, and SIZE is the next place in the list.
     """
-    for t in range(first, last):
-        row = np.searchsorted(dense_tokens, t)
-        has_row = row < len(dense_tokens) and dense_tokens[row] == t
-        place = list_start[t] - 1
-        previous = np.int64(0)
-        for i in range(start[t], start[t + 1]):
-            n = _posting(i, code, value, escape, escaped, escaped_value)
-            prior = _steps(n / token_total[t], least, prior_scale[t])
-            posterior = _steps(n / entity_total[entity[i]], least, posterior_scale[t])
-            block = np.int64(entity[i] >> BLOCK_BITS)
-            if has_row:
-                group, place = block >> GROUP_BITS, block & (GROUP - 1)
+    escapes = 0
+    for b in range(len(block_start) - 1):
+        i = block_start[b]
+        group, inside = b >> GROUP_BITS, b & (GROUP - 1)
+        while i < block_start[b + 1]:
+            t = np.uint64(key[i] >> BLOCK_BITS)
+            most = most_posterior = 0.0
+            while i < block_start[b + 1] and key[i] >> BLOCK_BITS == t:
+                n = value[code[i]]
+                if code[i] == ESCAPE:
+                    n = escape_value[escapes]
+                    escapes += 1
+                share = entity_share[(b << BLOCK_BITS) + (key[i] & (BLOCK - 1))]
+                most = max(most, n)
+                most_posterior = max(most_posterior, n * share)
+                i += 1
+            prior = _steps(most * about[t, SHARE], least, about[t, PRIOR])
+            posterior = _steps(most_posterior, least, about[t, POSTERIOR])
+            row = np.int64(about[t, ROW])
+            if row >= 0:
+                dense[group, row, inside] = posterior
                 group_prior[row, group] = max(group_prior[row, group], prior)
-                dense[group, row, place] = max(dense[group, row, place], posterior)
                 continue
-            if i == start[t] or block != previous:
-                while block - previous >= GAP:
-                    place += 1
-                    gap[place] = GAP
-                    list_prior[place] = list_posterior[place] = 0
-                    previous += GAP
-                place += 1
-                gap[place] = block - previous
-                list_prior[place] = list_posterior[place] = 0
-                previous = block
-            list_prior[place] = max(list_prior[place], prior)
-            list_posterior[place] = max(list_posterior[place], posterior)
+            distance = b - np.int64(about[t, PREVIOUS])
+            while distance >= GAP:
+                listed[np.int64(about[t, SIZE])] = GAP << 16
+                about[t, SIZE] += 1
+                distance -= GAP
+            listed[np.int64(about[t, SIZE])] = (distance << 16) | (prior << 8) | posterior
+            about[t, SIZE] += 1
+            about[t, PREVIOUS] = b
 
 
 @_kernel

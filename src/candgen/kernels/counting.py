@@ -1,15 +1,13 @@
 """Kernels that count: plain functions of arrays, no objects inside the loops.
 
-Mentions are sequences of symbols (code points, or numbers of words
-and grapheme clusters), tokens are their n-grams, and an n-gram is a node of a trie: its parent is
-the n-gram without its last symbol. A node is found by hashing (parent, last symbol), which is
-exact for any alphabet and any n, because that pair always fits 64 bits.
+Mentions are sequences of symbols (code points, or numbers of words and grapheme clusters), tokens
+are their n-grams, and an n-gram is a node of a trie: its parent is the n-gram without its last
+symbol. A node is found by hashing (parent, last symbol), which is exact for any alphabet and any n,
+because that pair always fits 64 bits.
 """
 
 import numba as nb
 import numpy as np
-
-NOTHING = np.uint32(0xFFFFFFFF)
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 _kernel = nb.njit(nogil=True, cache=True)
@@ -60,6 +58,27 @@ def add_level(text, start, end, n, parents, nodes, keys, ids, next_node, parent_
                 next_node += 1
             nodes[p - base] = ids[j]
     return next_node
+
+
+@_kernel
+def name_entities(text, start, end, entity, count, most, name):
+    """For each entity the beginning of its most frequent mention, a byte for each symbol."""
+    for row in range(len(start)):
+        e = entity[row]
+        if count[row] > most[e]:
+            most[e] = count[row]
+            key = np.uint64(0)
+            for p in range(start[row], start[row] + 8):
+                symbol = text[p] if p < end[row] else np.uint32(0)
+                key = (key << np.uint64(8)) | np.uint64(symbol & np.uint32(255))
+            name[e] = key
+
+
+@_kernel
+def tally(numbers, uses):
+    """How often each number occurs."""
+    for number in numbers:
+        uses[number] += 1
 
 
 @_kernel
@@ -128,34 +147,35 @@ def pool(
     sums = np.empty(64, np.float64)
     for e in range(first_entity, len(entity_total)):
         size = 0
-        for l in range(len(indptrs)):
-            size += indptrs[l][e + 1] - indptrs[l][e]
+        for part in range(len(indptrs)):
+            size += indptrs[part][e + 1] - indptrs[part][e]
         if distinct + size > len(keys) // 2:
             return e, filled, distinct
         if size > len(sums):
             sums = np.empty(2 * size, np.float64)
         end = filled
-        for l in range(len(indptrs)):
-            for i in range(indptrs[l][e], indptrs[l][e + 1]):
-                node = tokens[l][i]
+        for part in range(len(indptrs)):
+            for i in range(indptrs[part][e], indptrs[part][e + 1]):
+                node = tokens[part][i]
                 at = filled + np.int64(place[node])
                 if at < end and out_tokens[at] == node:
-                    sums[at - filled] += alphas[l] * counts[l][i]
+                    sums[at - filled] += alphas[part] * counts[part][i]
                 else:
                     place[node] = end - filled
                     out_tokens[end] = node
-                    sums[end - filled] = alphas[l] * counts[l][i]
+                    sums[end - filled] = alphas[part] * counts[part][i]
                     end += 1
         kept = filled
         for i in range(end - filled):
             node = out_tokens[filled + i]
-            prior_goes = sums[i] / token_total[node] < least
-            posterior_goes = sums[i] / entity_total[e] < least
-            dropped[0] += prior_goes
-            dropped[1] += posterior_goes
-            if prior_goes and posterior_goes:
-                dropped[2] += 1
-                continue
+            if least > 0.0:
+                prior_goes = sums[i] / token_total[node] < least
+                posterior_goes = sums[i] / entity_total[e] < least
+                dropped[0] += prior_goes
+                dropped[1] += posterior_goes
+                if prior_goes and posterior_goes:
+                    dropped[2] += 1
+                    continue
             scratch[0] = sums[i]
             key = bits[0]
             j = _slot(key, mask)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
-from candgen.kernels.blocks import BLOCK, BLOCK_BITS, GROUP, GROUP_BITS
+from candgen.kernels.blocks import BLOCK, BLOCK_BITS, ESCAPE, GROUP, GROUP_BITS
 
 BUCKETS = 512
-ONE, LEAP = np.uint64(1), np.uint64(8)
+EIGHT, SIXTEEN, BYTE = np.uint32(8), np.uint32(16), np.uint32(255)
 MOST_TOKENS = 1_000_000  # with more, whole numbers of 32 bits might not hold the bounds
 
 _kernel = nb.njit(nogil=True, cache=True)
@@ -41,9 +41,7 @@ class Blocks(NamedTuple):
     list_start: (
         np.ndarray
     )  # bounds of t as a list of blocks: list_start[t] .. list_start[t + 1] - 1
-    list_gap: np.ndarray
-    list_prior: np.ndarray
-    list_posterior: np.ndarray
+    listed: np.ndarray  # ... each with its distance from the one before, prior and posterior
     dense_token: np.ndarray  # tokens with bounds for all blocks instead; d is a place among them
     dense: np.ndarray  # [g, d, block in group]: posteriors, those of a group side by side
     group_prior: np.ndarray  # [d, g]: the largest of the group
@@ -106,11 +104,9 @@ def _bound_lists(blocks, tokens, steps, dense_row, bound):
         prior, posterior = steps[j]
         block = np.uint64(0)
         for at in range(blocks.list_start[t], blocks.list_start[t + 1]):
-            i = np.uint64(at)
-            block += np.uint64(blocks.list_gap[i])
-            bound[block] += np.uint32(
-                prior * blocks.list_prior[i] + posterior * blocks.list_posterior[i]
-            )
+            entry = blocks.listed[np.uint64(at)]
+            block += np.uint64(entry >> SIXTEEN)
+            bound[block] += np.uint32(prior * (entry >> EIGHT & BYTE) + posterior * (entry & BYTE))
     return dense
 
 
@@ -178,38 +174,67 @@ def _order(group_bound, order, starts):
 @_kernel
 def posting(blocks, i):
     """n(t, e) of a posting."""
-    code = blocks.code[i]
-    if code < len(blocks.value):
-        return blocks.value[code]
-    return blocks.escape_value[np.searchsorted(blocks.escape_at, i)]
+    if blocks.code[i] == ESCAPE:
+        return blocks.escape_value[np.searchsorted(blocks.escape_at, i)]
+    return blocks.value[blocks.code[i]]
 
 
 @_kernel
-def score_block(blocks, b, tokens, times, least, prior, posterior):
-    """A(e) and B(e) of the entities of a block, by walking its postings beside the tokens."""
+def make_filter(tokens):
+    """A small table that says, by the last bits of a token, which query token it may be.
+
+    0 is none; two tokens with the same last bits share the entry of the first.
+    """
+    size = 1024
+    while size < 64 * len(tokens) and size < 65536:
+        size *= 2
+    maybe = np.zeros(size, np.uint32)
+    for j in range(len(tokens)):
+        at = tokens[j] & (size - 1)
+        if maybe[at] == 0:
+            maybe[at] = j + 1
+    return maybe
+
+
+@_kernel
+def score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior):
+    """A(e) and B(e) of the entities of a block, from the postings of the query's tokens.
+
+    Most postings are of other tokens. They are sifted out first, in a loop without branches, since
+    a branch that cannot be foreseen costs as much as ten postings.
+    """
     prior[:] = 0.0
     posterior[:] = 0.0
-    i = np.uint64(blocks.block_start[b])
-    end = np.uint64(blocks.block_start[b + 1])
-    for j in range(len(tokens)):
-        first = np.uint32(tokens[j] << BLOCK_BITS)
-        while i + LEAP < end and blocks.key[i + LEAP] < first:
-            i += LEAP
-        while i < end and blocks.key[i] < first:
-            i += ONE
-        while i < end and blocks.key[i] - first < BLOCK:
-            place = np.uint64(blocks.key[i] - first)
+    first_entity = b << BLOCK_BITS
+    mask = np.uint32(len(maybe) - 1)
+    for start in range(blocks.block_start[b], blocks.block_start[b + 1], len(hits)):
+        end = min(blocks.block_start[b + 1], start + len(hits))
+        touched = np.uint8(0)
+        for i in range(start, end, 64):
+            touched |= blocks.code[i]
+        hits[0] = touched
+        number = np.uint64(0)
+        for i in range(start, end):
+            hits[number] = i
+            here = maybe[(blocks.key[np.uint64(i)] >> np.uint32(BLOCK_BITS)) & mask]
+            number += np.uint64(here != 0)
+        for at in range(number):
+            i = hits[at]
+            t = np.int64(blocks.key[i] >> BLOCK_BITS)
+            j = np.int64(maybe[t & mask]) - 1
+            if tokens[j] != t:
+                j = np.searchsorted(tokens, t)
+                if j == len(tokens) or tokens[j] != t:
+                    continue
+            place = blocks.key[i] & (BLOCK - 1)
             n = posting(blocks, i)
-            if n / blocks.token_total[tokens[j]] >= least:
-                prior[place] += times[j] * n / blocks.token_total[tokens[j]]
-            if (
-                least == 0.0
-                or n / blocks.entity_total[(b << BLOCK_BITS) + np.int64(place)] >= least
-            ):
+            p = n / blocks.token_total[t]
+            if p >= least:
+                prior[place] += times[j] * p
+            if least == 0.0 or n / blocks.entity_total[first_entity + place] >= least:
                 posterior[place] += times[j] * n
-            i += ONE
-    for place in range(BLOCK):
-        posterior[place] /= blocks.entity_total[(b << BLOCK_BITS) + place]
+    for inside in range(BLOCK):
+        posterior[inside] /= blocks.entity_total[first_entity + inside]
 
 
 @_inline
@@ -310,6 +335,8 @@ def search(
         group_bound[:] = 1
         order[:] = np.arange(len(order))
     size = 0
+    maybe = make_filter(tokens)
+    hits = np.empty(1024, np.int64)
     prior = np.empty(BLOCK, np.float64)
     posterior = np.empty(BLOCK, np.float64)
     sink = np.empty(1, np.uint8)
@@ -326,7 +353,7 @@ def search(
                 continue
             work[1] += 1
             work[2] += blocks.block_start[b + 1] - blocks.block_start[b]
-            score_block(blocks, b, tokens, times, least, prior, posterior)
+            score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior)
             for place in range(BLOCK):
                 new = np.float32(prior[place] + lam * posterior[place])
                 if new > 0.0 and (size < len(score) or new >= score[0]):

@@ -1,0 +1,75 @@
+# Six commands; each makes .venv first if it is missing, broken or out of date.
+# Needed beforehand: Python 3.11 or newer, with pip and venv. Another Python: make test PYTHON=python3.12
+
+PYTHON ?= python3
+SIZES ?= 50000 500000
+# Extras that `make test` does without, separated by commas, such as neural,spark.
+EXTRAS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq
+PROJECT := -e '.[demo]'
+PROJECT_WITH_EXTRAS := -e '.[demo,$(EXTRAS)]'
+
+# Scripts in a virtual environment know its path, so one that was copied or moved is of no use.
+HERE := $(shell grep -sqF " $(CURDIR)/$(VENV)" $(VENV)/pyvenv.cfg && $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
+ifneq ($(HERE),yes)
+$(BIN)/python $(VENV)/demo.installed $(VENV)/dev.installed $(VENV)/bench.installed: again
+endif
+
+.PHONY: demo test test-extras bench format clean again
+
+demo: $(VENV)/demo.installed  ## real names, in under two minutes
+	@$(BIN)/candgen demo
+
+test: $(VENV)/dev.installed  ## lint, types, import rules and tests
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/pytest --cov
+
+# pytest ends with 5 if it has collected nothing, and there is no extra yet.
+test-extras: $(VENV)/dev.installed  ## tests of what needs optional packages
+	$(if $(EXTRAS),$(PIP) $(PROJECT_WITH_EXTRAS))
+	@$(BIN)/pytest -m extras || { code=$$?; [ $$code -eq 5 ] || exit $$code; \
+		echo "No test is marked 'extras' yet: there was nothing to run."; }
+
+bench: $(VENV)/bench.installed  ## speed, memory and size, beside the peers; SIZES="50000 500000 2500000"
+	$(BIN)/python benchmarks/build.py --size $(SIZES)
+	$(BIN)/python benchmarks/search.py --size $(SIZES)
+	$(BIN)/python benchmarks/size.py --size $(SIZES)
+
+format: $(VENV)/dev.installed  ## layout of the code, and what ruff can mend
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean:  ## everything that the others made, but not benchmarks/data
+	rm -rf $(VENV) .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist demo-*.candgen
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "candgen needs Python 3.11 or newer: make PYTHON=python3.12, for example" >&2; exit 1; }
+	@echo "making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv --clear $(VENV)
+
+$(VENV)/demo.installed: pyproject.toml | $(BIN)/python
+	@echo "installing candgen and what it needs"
+	@$(PIP) $(PROJECT)
+	@touch $@
+
+# Groups came with pip 25.1; the one that comes with Python may be older.
+$(VENV)/dev.installed: pyproject.toml | $(BIN)/python
+	@echo "installing candgen and what its tests need"
+	@$(PIP) 'pip>=25.1'
+	@$(PIP) $(PROJECT) --group dev
+	@touch $@ $(VENV)/demo.installed
+
+$(VENV)/bench.installed: pyproject.toml | $(BIN)/python
+	@echo "installing candgen and what its benchmarks need"
+	@$(PIP) 'pip>=25.1'
+	@$(PIP) $(PROJECT) --group bench
+	@touch $@ $(VENV)/demo.installed

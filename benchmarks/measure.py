@@ -1,0 +1,166 @@
+"""How benchmarks measure: CPU time, runs in turn, fresh processes, and reports.
+
+Other work on the machine disturbs wall time most, so CPU time is what is compared, and peers run
+in turn with ours, so that a noisy minute falls on all of them.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import multiprocessing
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from stored import source_hash
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = ("numpy", "numba", "pyarrow", "scipy", "bm25s")
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def cpu_time(work: Callable[[], T]) -> tuple[float, T]:
+    """The CPU seconds, of all threads, that the work took, and what it returned."""
+    before = time.process_time()
+    made = work()
+    return time.process_time() - before, made
+
+
+def system_time() -> float:
+    """The part of this process's CPU seconds that the kernel took, most of it for new memory."""
+    return os.times().system
+
+
+def wall_time(work: Callable[[], T]) -> tuple[float, T]:
+    """The seconds that passed, and what the work returned."""
+    before = time.perf_counter()
+    made = work()
+    return time.perf_counter() - before, made
+
+
+def in_turn(runs: Mapping[str, Callable[[], T]], repeats: int) -> dict[str, list[T]]:
+    """Run each once, then each once more, and so on: noise falls on all of them."""
+    made: dict[str, list[T]] = {name: [] for name in runs}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            made[name].append(run())
+    return made
+
+
+def in_child(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What a function returns in a process of its own, which starts with nothing in memory."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(function, *args, **kwargs).result()
+
+
+def peak_memory() -> int:
+    """The most bytes of RAM that this process has had at once.
+
+    Not ru_maxrss, which a process inherits from the one that started it.
+    """
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
+
+def median_ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
+    """The median of the ratios of runs that took place side by side."""
+    return statistics.median(a / b for a, b in zip(slow, fast, strict=False))
+
+
+def chosen_sizes(question: str, default: Sequence[int] = (50_000, 500_000)) -> list[int]:
+    """The numbers of entities that the command line asks for."""
+    parser = argparse.ArgumentParser(description=question)
+    parser.add_argument(
+        "--size", type=int, nargs="+", default=list(default), metavar="ENTITIES",
+        help="of the world: 50000, 500000 or 2500000 (default: %(default)s)",
+    )  # fmt: skip
+    sizes: list[int] = parser.parse_args().size
+    return sizes
+
+
+def machine() -> dict[str, str]:
+    """What the figures were measured on."""
+    models = [
+        line.split(":")[1].strip()
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        if line.startswith("model name")
+    ]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "processor": f"{models[0] if models else platform.machine()}, {os.cpu_count()} cores",
+        "memory": f"{memory:.0f} GiB",
+        "load": f"{os.getloadavg()[1]:.1f} processes, on average over five minutes",
+        "system": platform.platform(),
+        "candgen": f"source {source_hash()}",
+        "python": platform.python_version(),
+        **{name: importlib.metadata.version(name) for name in PACKAGES},
+    }
+
+
+@dataclass
+class Report:
+    """Tables that answer one question, printed as they are made, then written down.
+
+    A row maps the heading of a column to a text or a number.
+    """
+
+    name: str
+    question: str
+    sizes: Sequence[int]
+    tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    about: dict[str, str] = field(default_factory=machine)
+
+    def add(self, title: str, rows: list[dict[str, Any]]) -> None:
+        """Print a table and keep it; rows under the same title are one table."""
+        self.tables.setdefault(title, []).extend(rows)
+        print(f"\n{title}\n\n{as_markdown(rows)}", flush=True)
+
+    def write(self) -> None:
+        """Write everything to results/NAME-SIZES.json and the same with .md."""
+        RESULTS.mkdir(exist_ok=True)
+        stem = "-".join([self.name, *map(str, self.sizes)])
+        content = {"question": self.question, "machine": self.about, "tables": self.tables}
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        (RESULTS / f"{stem}.json").write_text(text + "\n", encoding="utf-8")
+        parts = [
+            f"# {self.question}",
+            ", ".join(f"{key} {value}" for key, value in self.about.items()),
+        ]
+        parts += [f"## {title}\n\n{as_markdown(rows)}" for title, rows in self.tables.items()]
+        (RESULTS / f"{stem}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def as_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as a Markdown table that is also readable as it is."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [names, *([shown(row.get(name, "")) for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    numeric = [not isinstance(rows[0].get(name, ""), str) for name in names]
+    lines = [
+        "| " + " | ".join(
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(line, widths, numeric, strict=True)
+        ) + " |"
+        for line in cells
+    ]  # fmt: skip
+    rule = [
+        "-" * (width - 1) + (":" if r else "-") for width, r in zip(widths, numeric, strict=True)
+    ]
+    return "\n".join([lines[0], "| " + " | ".join(rule) + " |", *lines[1:]])
+
+
+def shown(value: object) -> str:
+    """A number with the digits that matter."""
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,280 @@
+"""How fast is exact search for the best 30 entities, in one thread and in two?
+
+    python benchmarks/search.py --size 50000 500000 2500000
+
+Against SciPy (rows of the weight matrix summed, then argpartition) and bm25s (its Numba backend,
+fed with our weights). The peers are given the tokens' numbers for nothing and sum in single
+precision; ours starts from the string and returns entity ids.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+import bm25s
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from measure import Report, chosen_sizes, in_turn, median_ratio, wall_time
+from stored import LANGUAGE, index_path, table_path
+from world import load_world, make_queries
+
+import candgen
+from candgen.counts import count, pool
+from candgen.kernels import search as kernels
+from candgen.text import normalize_many
+
+K = 30
+LAM = 0.4
+LAMS = (0.2, 0.4, 1.0)
+QUERIES = 3000
+PEER_QUERIES = 250
+REPEATS = 5
+
+Floats = npt.NDArray[np.float64]
+Scores = list[npt.NDArray[np.float32]]
+Tokens = list[tuple[npt.NDArray[np.int64], Floats]]
+
+
+class Timed:
+    """A function that remembers the CPU seconds of its calls in this thread."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.seconds: list[float] = []
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        """Call the function."""
+        before = time.thread_time()
+        made = self.function(*args, **kwargs)
+        self.seconds.append(time.thread_time() - before)
+        return made
+
+
+# -- ours -----------------------------------------------------------------------------------------
+
+
+def single_calls(
+    index: candgen.PivotTokenIndex, queries: Sequence[str], lam: float = LAM
+) -> tuple[Floats, Floats, list[list[candgen.Candidate]]]:
+    """CPU seconds of each call, of its part inside the kernel, and the candidates."""
+    with patch.object(kernels, "search_rows", Timed(kernels.search_rows)) as kernel:
+        call = Timed(index.candidates)
+        found = [call([query], K, lam=lam, threads=1)[0] for query in queries]
+    return np.array(call.seconds), np.array(kernel.seconds), found
+
+
+def kernel_in_batch(index: candgen.PivotTokenIndex, texts: Sequence[str]) -> float:
+    """CPU seconds of the kernel for all texts, without the cost of entering it for each."""
+    with patch.object(kernels, "search_rows", Timed(kernels.search_rows)) as kernel:
+        index.tokens.search(texts, K, lam=LAM, threads=1)
+    return sum(kernel.seconds)
+
+
+def percentiles(
+    index: candgen.PivotTokenIndex, queries: Sequence[str], texts: Sequence[str], lam: float
+) -> dict[str, Any]:
+    """How the calls for single mentions are distributed: the best of three for each."""
+    seconds = np.min([single_calls(index, queries, lam)[0] for _ in range(3)], axis=0)
+    work = index.tokens.search(texts, K, lam=lam).work[:, 2]
+    p50, p95, p99, worst = (1e3 * np.quantile(seconds, [0.5, 0.95, 0.99, 1])).tolist()
+    return {
+        "lam": lam, "mean ms": 1e3 * float(seconds.mean()), "p50 ms": p50, "p95 ms": p95,
+        "p99 ms": p99, "worst ms": worst, "worst / p50": worst / p50,
+        "postings p50": int(np.median(work)), "postings p99": int(np.quantile(work, 0.99)),
+        "postings worst": int(work.max()), "worst query": queries[int(seconds.argmax())],
+    }  # fmt: skip
+
+
+# -- peers ----------------------------------------------------------------------------------------
+
+
+def weight_matrix(size: int) -> sp.csr_array:
+    """P(e|t) + lam * P(t|e), tokens by entities, in single precision."""
+    table = candgen.MentionTable.read(table_path(size))
+    counts = count({LANGUAGE: table}, tokenizer=candgen.CharNgrams(), normalizer="default")
+    pooled = pool(counts, {LANGUAGE: 1.0})
+    shape = (len(counts.entities), len(counts.vocabulary))
+    del counts
+    entity = np.repeat(np.arange(shape[0], dtype=np.int32), np.diff(pooled.indptr))
+    weights = 1 / pooled.token_total[pooled.tokens] + LAM / pooled.entity_total[entity]
+    weights *= pooled.values[pooled.number]
+    by_entity = (weights.astype(np.float32), pooled.tokens.view(np.int32), pooled.indptr)
+    return sp.csr_array(by_entity, shape).T.tocsr()
+
+
+def scipy_rows(weights: sp.csr_array, tokens: Tokens) -> tuple[Floats, Scores]:
+    """CPU seconds and scores of each query: the sum of its tokens' rows, as a dense vector."""
+    seconds, found = [], []
+    for numbers, times in tokens:
+        before = time.thread_time()
+        best = largest(times.astype(np.float32) @ weights[numbers])
+        seconds.append(time.thread_time() - before)
+        found.append(best[best > 0])
+    return np.array(seconds), found
+
+
+def scipy_product(weights: sp.csr_array, tokens: Tokens) -> tuple[Floats, Scores]:
+    """CPU seconds and scores of each query: a product of sparse matrices, no dense vector."""
+    seconds, found = [], []
+    for numbers, times in tokens:
+        before = time.thread_time()
+        values = times.astype(np.float32)
+        query = sp.csr_array((values, numbers, [0, len(numbers)]), (1, weights.shape[0]))
+        best = largest((query @ weights).data)
+        seconds.append(time.thread_time() - before)
+        found.append(best)
+    return np.array(seconds), found
+
+
+def largest(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The K largest, largest first."""
+    best = scores[np.argpartition(scores, -K)[-K:]] if len(scores) > K else scores
+    return np.sort(best)[::-1]
+
+
+def bm25s_retriever(weights: sp.csr_array) -> bm25s.BM25:
+    """A retriever whose scores are our weights."""
+    retriever = bm25s.BM25(backend="numba")
+    retriever.scores = {
+        "data": weights.data, "indices": weights.indices, "indptr": weights.indptr,
+        "num_docs": weights.shape[1],
+    }  # fmt: skip
+    retriever.nonoccurrence_array = None
+    retriever.vocab_dict = {"": 0}
+    retriever.unique_token_ids_set = set(range(weights.shape[0]))
+    return retriever
+
+
+def bm25s_calls(retriever: bm25s.BM25, lists: list[list[list[int]]]) -> tuple[Floats, Scores]:
+    """CPU seconds and scores of each query, repeated tokens repeated."""
+    seconds, found = [], []
+    for query in lists:
+        before = time.thread_time()
+        _, scores = retriever.retrieve(query, k=K, n_threads=1, show_progress=False)
+        seconds.append(time.thread_time() - before)
+        found.append(scores[0][scores[0] > 0])
+    return np.array(seconds), found
+
+
+def compare_scores(ours: list[list[candgen.Candidate]], theirs: Scores, tolerance: float) -> float:
+    """The largest relative difference; an AssertionError if it is more than rounding."""
+    largest = 0.0
+    for candidates, scores in zip(ours, theirs, strict=True):
+        expected = np.array([candidate.score for candidate in candidates])
+        if len(expected) != len(scores):
+            raise AssertionError(f"{len(expected)} candidates, the peer has {len(scores)}")
+        largest = max(largest, float(np.max(np.abs(scores / expected - 1), initial=0.0)))
+    if largest > tolerance:
+        raise AssertionError(f"scores differ by {largest:.1e}, expected at most {tolerance:.0e}")
+    return largest
+
+
+def against_peers(
+    size: int, index: candgen.PivotTokenIndex, queries: Sequence[str], texts: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The same queries for all, in turn, after a round that is not counted."""
+    weights = weight_matrix(size)
+    tokens = [index.tokens.tokens(text) for text in texts]
+    retriever = bm25s_retriever(weights)
+    lists = [[np.repeat(numbers, times.astype(int)).tolist()] for numbers, times in tokens]
+    runs: dict[str, Callable[[], tuple[Any, ...]]] = {
+        "candgen": partial(single_calls, index, queries),
+        "SciPy, rows": partial(scipy_rows, weights, tokens),
+        "SciPy, product": partial(scipy_product, weights, tokens),
+        "bm25s": partial(bm25s_calls, retriever, lists),
+    }
+    answers = {name: run()[-1] for name, run in runs.items()}
+    compare_scores(answers["candgen"], answers["SciPy, rows"], 1e-5)
+    compare_scores(answers["candgen"], answers["SciPy, product"], 1e-5)
+    compare_scores(answers["candgen"], answers["bm25s"], 1e-4)  # sums in single precision
+    rounds = in_turn(runs, REPEATS)
+    means = {name: [float(run[0].mean()) for run in runs] for name, runs in rounds.items()}
+    medians = {name: [float(np.median(run[0])) for run in runs] for name, runs in rounds.items()}
+    return [
+        {"what": name, "entities": size,
+         "mean ms": 1e3 * statistics.median(means[name]),
+         "median ms": 1e3 * statistics.median(medians[name]),
+         "mean / ours": median_ratio(means[name], means["candgen"]),
+         "median / ours": median_ratio(medians[name], medians["candgen"])}
+        for name in runs
+    ]  # fmt: skip
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def calls_and_kernel(
+    size: int, index: candgen.PivotTokenIndex, queries: Sequence[str], texts: Sequence[str]
+) -> dict[str, Any]:
+    """What a single call costs beyond the kernel."""
+    runs: dict[str, Callable[[], Any]] = {
+        "single": partial(single_calls, index, queries),
+        "batch": partial(kernel_in_batch, index, texts),
+    }
+    rounds = in_turn(runs, REPEATS)
+    calls = [float(np.median(run[0])) for run in rounds["single"]]
+    inside = [float(np.median(run[1])) for run in rounds["single"]]
+    means = [float(run[0].mean()) for run in rounds["single"]]
+    batch = [seconds / len(texts) for seconds in rounds["batch"]]
+    return {
+        "entities": size, "call, median ms": 1e3 * statistics.median(calls),
+        "its kernel, median ms": 1e3 * statistics.median(inside),
+        "median / median": median_ratio(calls, inside),
+        "call, mean ms": 1e3 * statistics.median(means),
+        "kernel in a batch, mean ms": 1e3 * statistics.median(batch),
+        "mean / mean": median_ratio(means, batch),
+    }  # fmt: skip
+
+
+def throughput(size: int, index: candgen.PivotTokenIndex, queries: Sequence[str]) -> dict[str, Any]:
+    """Mentions a second of wall time in one batch, with one and two threads."""
+    runs = {
+        threads: partial(wall_time, partial(index.candidates, queries, K, threads=threads))
+        for threads in (1, 2)
+    }
+    rounds = in_turn(runs, REPEATS)
+    one, two = ([seconds for seconds, _ in rounds[threads]] for threads in (1, 2))
+    return {
+        "entities": size, "mentions": len(queries),
+        "a second, 1 thread": len(queries) / statistics.median(one),
+        "a second, 2 threads": len(queries) / statistics.median(two),
+        "2 threads / 1": median_ratio(one, two),
+    }  # fmt: skip
+
+
+def measure(size: int, report: Report) -> None:
+    """All tables for a world of one size."""
+    queries = make_queries(load_world(size), QUERIES, seed=1)
+    index = candgen.load(index_path(size))
+    texts = normalize_many(queries, "default", language=index.language)
+    for lam in LAMS:  # every page and every kernel that is needed, once
+        index.candidates(queries, K, lam=lam)
+    single_calls(index, queries[:100])
+    report.add("Single calls, one thread (CPU time)", [
+        {"entities": size, **percentiles(index, queries, texts, lam)} for lam in LAMS
+    ])  # fmt: skip
+    report.add("A call and its kernel (CPU time)", [calls_and_kernel(size, index, queries, texts)])
+    report.add("Batches (wall time)", [throughput(size, index, queries)])
+    few = slice(0, PEER_QUERIES)
+    report.add(
+        f"Against peers, {PEER_QUERIES} queries, lam {LAM} (CPU time)",
+        against_peers(size, index, queries[few], texts[few]),
+    )
+
+
+def main() -> None:
+    """Measure every size asked for."""
+    question = "How fast is exact search for the best 30 entities?"
+    sizes = chosen_sizes(question)
+    report = Report("search", question, sizes)
+    for size in sizes:
+        measure(size, report)
+    report.write()
+
+
+if __name__ == "__main__":
+    main()
