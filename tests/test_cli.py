@@ -30,7 +30,6 @@ from candgen.errors import ParameterError
 from candgen.text import NORMALIZERS
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
-MANY = [f"mention {i} {'x' * 180}" for i in range(60_000)]
 
 
 class Result:
@@ -219,9 +218,11 @@ def test_module_and_status_of_a_mistake():
         ("build --pivot {world}/is.tsv --ngrams two -o {world}/x", "two"),
         ("build --pivot {world}/is.tsv --normalizer nfc -o {world}/x", "nfc"),
         ("build --pivot {world}/is.tsv --unit byte -o {world}/x", "byte"),
-        ("build --pivot {world}/is.tsv -o {world}/no/where", "no/where"),
-        ("build --pivot {world}/is.tsv -o {world}/is.tsv", "is a file"),
-        ("build --pivot {world}/is.tsv -o {world}", "not a candgen index"),
+        # What is wrong with -o is said before the tables are read.
+        ("build --pivot {world}/nowhere.tsv -o {world}/no/where", "no/where"),
+        ("build --pivot {world}/nowhere.tsv -o {world}/is.tsv/x", "is.tsv/x"),
+        ("build --pivot {world}/nowhere.tsv -o {world}/is.tsv", "is a file"),
+        ("build --pivot {world}/nowhere.tsv -o {world}", "not a candgen index"),
     ],
 )
 def test_a_mistake_is_one_sentence(cli, world, index, line, named):
@@ -366,7 +367,7 @@ def test_bad_rows_are_skipped_and_reported(cli, tmp_path):
     rows, tokens, *_ = result.err.splitlines()
     assert rows.startswith("candgen: warning: ")
     assert "line 3" in rows
-    assert tokens == "candgen: warning: is: 1 mentions have no token and are left out"
+    assert tokens.startswith("candgen: warning: is: left out 1 without a token, of ")
 
 
 def test_a_full_disk_keeps_the_index_that_was_there(world, tmp_path):
@@ -519,13 +520,16 @@ def test_tsv_cannot_hold_a_tab(cli, index):
 
 
 def test_a_table_for_a_person(cli, index):
-    shown = cli("query", index, "Vín", "[bold]Oslo\x1b[31m", "--format", "table", "-k", "2").out
+    shown = cli(
+        "query", index, "Vín", "[bold]Vín\x1b[31m", "Qqq", "--format", "table", "-k", "2"
+    ).out
     lines = [line.rstrip() for line in shown.splitlines()]
     assert lines[0] == "Vín"
     assert lines[1].split() == ["rank", "entity", "score", "also", "known", "as"]
     assert lines[2].split(maxsplit=3) == ["1", "Q282", "2.675", "Vín (fo, is)"]
     assert lines[3].split(maxsplit=3) == ["2", "Q1741", "2.511", "Vín (is), Wien (fo)"]
-    assert "[bold]" in shown
+    assert "[bold]Vín\ufffd[31m" in lines
+    assert "'Qqq': no candidates" in lines
     assert "\x1b" not in shown
 
 
@@ -657,26 +661,30 @@ def test_the_locale_does_not_matter(index):
     assert json.loads(run.stdout.decode("utf-8"))["mention"] == "Vín"
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="this system has no /proc")
 def test_memory_does_not_grow_with_the_input(index):
-    """Twelve megabytes in and twelve out, and not even half of one of them is kept."""
+    """Of 64 million bytes in and as many out, few are kept at a time.
+
+    Lines of white space are soon answered. The system's own count of the peak would not do: a new
+    process inherits it from the one that started it.
+    """
     script = f"""
-import resource, sys
+import re, sys
 from candgen.cli import main
 status = main(["query", {str(index)!r}])
-sys.stderr.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+sys.stderr.write(re.search("VmHWM: *\t* *([0-9]+) kB", open("/proc/self/status").read())[1])
 sys.exit(status)
 """
 
     def peak(lines):
         run = subprocess.run(
-            [sys.executable, "-c", script], input="\n".join(lines).encode(),
-            capture_output=True, env=environment(), timeout=300,
+            [sys.executable, "-c", script], input=b"%3999s\n" % b"" * lines,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(), timeout=300,
         )  # fmt: skip
-        assert run.returncode == 0
-        assert run.stdout.count(b"\n") == len(lines)
-        return int(run.stderr) / (1024 if sys.platform == "linux" else 1 << 20)
+        assert run.returncode == 0, run.stderr.decode()
+        return int(run.stderr) / 1000
 
-    assert peak(MANY) - peak(MANY[:2000]) < 6
+    assert peak(16_000) - peak(100) < 24
 
 
 # ---------------------------------------------------------------- explain

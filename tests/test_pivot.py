@@ -92,7 +92,7 @@ def test_turkish_i_is_that_of_the_table_and_of_the_query():
 def test_mentions_that_vanish_are_dropped_and_logged(caplog):
     table = MentionTable.from_pairs([("\u200b", "Q1"), (" ", "Q2"), ("Ey", "Q3")])
     index = PivotTokenIndex.build({"fo": table})
-    assert "fo: 2 mentions have no token and are left out" in caplog.text
+    assert "fo: left out 2 without a token, of 3 mentions" in caplog.text
     assert index.candidates(["\u200b", "", " ", "Ey"])[:3] == [[], [], []]
     assert list(index.tokens.entities) == ["Q3"]
 
@@ -164,6 +164,12 @@ def test_ngrams_are_refused(low_high):
 def test_k_is_refused(k):
     with pytest.raises(CandgenError, match=r"k is .*expected a whole number of at least 1"):
         build().candidates(["Vín"], k)
+
+
+def test_weights_that_would_overflow_are_refused():
+    with pytest.raises(CandgenError, match=r"lam is 1e\+300: expected at most 1e\+30"):
+        build().candidates(["Vín"], lam=1e300)
+    assert build(lam=1e30).candidates(["Vín"])[0][0].entity == "Q282"
 
 
 def test_a_string_is_not_several_strings():

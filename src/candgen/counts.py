@@ -150,7 +150,8 @@ def pool(
     token_total = weights @ np.stack([part.token_total for part in parts])
     entity_total = weights @ np.stack([part.entity_total for part in parts])
     if len(parts) == 1 and threshold == 0.0 and parts[0].counts.max() < MOST_VALUES:
-        return _alone(parts[0], weights[0], token_total, entity_total)
+        tokens = parts[0].tokens if in_place else parts[0].tokens.copy()
+        return _alone(replace(parts[0], tokens=tokens), weights[0], token_total, entity_total)
     indptr = np.zeros(len(counts.entities) + 1, np.int64)
     if in_place and len(parts) == 1 and parts[0].counts.dtype == np.int32:
         tokens, number = parts[0].tokens, parts[0].counts.view(np.uint32)
@@ -259,7 +260,9 @@ def _with_tokens(rows: _Rows, tokenizer: Tokenizer, language: str) -> _Rows:
     least = max(tokenizer.low, 3) if tokenizer.bounded else tokenizer.low
     present = end - start >= least
     if missing := int(np.count_nonzero(~present)):
-        log.warning("%s: %d mentions have no token and are left out", language, missing)
+        log.warning(
+            "%s: left out %d without a token, of %d mentions", language, missing, len(start)
+        )
         return rows[present]
     return rows
 

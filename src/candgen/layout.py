@@ -14,6 +14,8 @@ from candgen.vocabulary import Vocabulary
 DENSE = 8
 """A token in more than one of so many blocks has a row of all blocks instead of a list."""
 
+TOKENS_AT_ONCE = 1 << 15
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -49,7 +51,10 @@ def lay_out(
     threshold: float,
     threads: int = 1,
 ) -> tuple[Blocks, Floats]:
-    """The arrays of an index, and the sums over entities of each token's priors and posteriors."""
+    """The arrays of an index, and the sums over entities of each token's priors and posteriors.
+
+    The tokens of ``pooled`` are overwritten, to save their memory.
+    """
     postings = _postings(pooled, len(vocabulary), threads)
     entity_total = np.ones((len(postings.block_start) - 1) * kernels.BLOCK, np.float64)
     entity_total[: len(pooled.entity_total)] = pooled.entity_total
@@ -67,7 +72,7 @@ def _postings(pooled: Pooled, tokens: int, threads: int) -> Postings:
     entities = np.minimum(np.arange(blocks + 1) * kernels.BLOCK, len(pooled.entity_total))
     block_start = pooled.indptr[entities]
     value, code_of = _codes(pooled)
-    key = np.empty(len(pooled.tokens), np.uint32)
+    key = pooled.tokens  # a block is read whole before it is written
     code = np.empty(len(key), np.uint8)
     bits = (tokens << kernels.BLOCK_BITS).bit_length()
 
@@ -109,8 +114,11 @@ def _bounds(
     groups = (len(postings.block_start) - 1) // kernels.GROUP
     about = np.zeros((len(token_total), 8), np.float64)
     about[:, kernels.SHARE] = 1 / np.maximum(token_total, 1e-300)
-    read = (*postings[:4], postings.escape_value, 1 / entity_total, threshold * (1 - 1e-9), about)
-    kernels.measure_tokens(*read)
+    read = (*postings, 1 / entity_total, threshold * (1 - 1e-9), about)
+    lasts = range(TOKENS_AT_ONCE, len(token_total) + TOKENS_AT_ONCE, TOKENS_AT_ONCE)
+    reached = postings.block_start[:-1].copy()
+    for last in lasts:
+        kernels.measure_tokens(reached, last, *read)
     # Rounded up, so that 255 steps reach the largest value also in single precision.
     scale = (about[:, [kernels.PRIOR, kernels.POSTERIOR]].T / 255 * (1 + 1e-6)).astype(np.float32)
     sums = about[:, [kernels.PRIOR_SUM, kernels.POSTERIOR_SUM]].T.copy()
@@ -127,7 +135,9 @@ def _bounds(
     dense = np.zeros((groups, len(dense_token), kernels.GROUP), np.uint8)
     grouped = np.zeros((2, len(dense_token), groups), np.uint8)
     listed = np.empty(list_start[-1], np.uint32)
-    kernels.bound_tokens(*read, dense, grouped[0], listed)
+    reached = postings.block_start[:-1].copy()
+    for last in lasts:
+        kernels.bound_tokens(reached, last, *read, dense, grouped[0], listed)
     kernels.bound_groups(dense, grouped[1])
     return Bounds(
         scale[0], scale[1], list_start, listed, dense_token, dense, grouped[0], grouped[1]

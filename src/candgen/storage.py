@@ -97,7 +97,7 @@ def save(
         "parameters": _json_value(folder, "parameters", dict(parameters)),
     }
     ready = {name: _storable(folder, name, array) for name, array in arrays.items()}
-    _refuse_foreign(folder)
+    refuse_foreign(folder)
     try:
         is_new = _make_folder(folder)
         try:
@@ -399,7 +399,7 @@ def _storable(folder: Path, name: str, array: npt.NDArray[Any]) -> npt.NDArray[A
     return np.asarray(array, dtype=dtype, order="C")
 
 
-def _refuse_foreign(folder: Path) -> None:
+def refuse_foreign(folder: Path) -> None:
     """Says no to a path at which something else than an index would be overwritten."""
     try:
         names = _names(folder)

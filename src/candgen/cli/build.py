@@ -214,7 +214,7 @@ def check_output(output: Path) -> None:
 
     there = os.access(output, os.F_OK)
     if there:
-        storage._refuse_foreign(output)  # noqa: SLF001
+        storage.refuse_foreign(output)
     place = output if there else output.absolute().parent
     if not os.access(place, os.W_OK | os.X_OK):
         raise StorageError(

@@ -1,9 +1,13 @@
 """What all generators have in common: what they answer with, and what they are asked."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from candgen.errors import ParameterError
+
+LARGEST = 1e30
+"""With larger weights, scores would not fit a float32."""
 
 
 class Candidate(NamedTuple):
@@ -29,11 +33,9 @@ def check_query(mentions: Sequence[str], k: int) -> list[str]:
 
 
 def check_weight(name: str, value: object) -> float:
-    """A finite number that is not negative."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not 0 <= value < float("inf")
-    ):
+    """A finite number that is not negative, and not so large that scores overflow float32."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ParameterError(f"{name} is {value!r}: expected a finite number of at least 0")
+    if value > LARGEST:
+        raise ParameterError(f"{name} is {value!r}: expected at most {LARGEST:g}")
     return float(value)

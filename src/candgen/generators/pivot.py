@@ -144,7 +144,9 @@ class PivotTokenIndex:
                 values = hits.score[row, :found].tolist()
                 if scores == "share" and found:
                     total = self.tokens.total(text, lam=lam)
-                    values = [value / total for value in values]
+                    values = (
+                        (hits.score[row, :found] / np.float64(total)).astype(np.float32).tolist()
+                    )
                 entities = self.tokens.ids(hits.rank[row, :found])
                 answers.append(list(map(Candidate, entities, values)))
         return answers

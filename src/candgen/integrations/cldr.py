@@ -4,10 +4,10 @@ Countries, languages, scripts, currencies, cities and time zones, as people writ
 language itself: enough to try candgen without downloading anything.
 """
 
-import pickle
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
 from typing import Any
 
 from candgen.errors import MissingExtraError, ParameterError
@@ -99,14 +99,24 @@ def _labels() -> dict[str, str]:
     return {entity: name for name, entity in reversed(list(_pairs("en")))}
 
 
-def _own(code: str) -> dict[str, Any]:
-    """The file of one locale, nothing merged into it.
+@cache
+def _unmerged() -> ModuleType:
+    """Babel's reader of locales, with a cache of its own.
 
-    Babel's own ``load`` keeps merged and unmerged data under one key of its cache: what it
-    returns depends on who came first.
+    The common one keeps merged and unmerged data under one key: what it returns depends on who
+    came first.
     """
-    with Path(localedata.resolve_locale_filename(code)).open("rb") as file:
-        data: dict[str, Any] = pickle.load(file)  # noqa: S301 (as Babel itself reads its own file)
+    spec = find_spec("babel.localedata")
+    if spec is None or spec.loader is None:
+        raise MissingExtraError("Babel has no module babel.localedata: upgrade Babel")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _own(code: str) -> dict[str, Any]:
+    """What one locale says itself, nothing inherited."""
+    data: dict[str, Any] = _unmerged().load(code, merge_inherited=False)
     return data
 
 

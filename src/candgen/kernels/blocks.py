@@ -22,20 +22,25 @@ _kernel = nb.njit(nogil=True, cache=True)
 
 
 @_kernel
-def _sort(items, other, bits):
+def _sort(items, other, bits, counts):
     """Sort by the upper 32 bits, of which so many are used, a byte at a time."""
-    counts = np.empty(257, np.int64)
-    for shift in range(32, 32 + bits, 8):
-        at = np.uint64(shift)
-        counts[:] = 0
+    digits = (bits + 7) // 8
+    counts[:digits] = 0
+    for item in items:
+        for digit in range(digits):
+            counts[digit, (item >> np.uint64(32 + 8 * digit)) & np.uint64(255)] += 1
+    for digit in range(digits):
+        before = 0
+        for value in range(256):
+            number = counts[digit, value]
+            counts[digit, value] = before
+            before += number
+        shift = np.uint64(32 + 8 * digit)
         for item in items:
-            counts[((item >> at) & np.uint64(255)) + np.uint64(1)] += 1
-        for digit in range(256):
-            counts[digit + 1] += counts[digit]
-        for item in items:
-            digit = (item >> at) & np.uint64(255)
-            other[counts[digit]] = item
-            counts[digit] += 1
+            value = (item >> shift) & np.uint64(255)
+            place = np.uint64(counts[digit, value])
+            counts[digit, value] += 1
+            other[place] = item
         items, other = other, items
     return items
 
@@ -50,6 +55,7 @@ def fill_blocks(
     """
     escapes = 0
     room = np.empty((2, 1024), np.uint64)
+    counts = np.empty((4, 256), np.int64)
     entities = len(indptr) - 1
     for b in range(first, last):
         start = indptr[min(entities, b << BLOCK_BITS)]
@@ -61,7 +67,7 @@ def fill_blocks(
             for i in range(indptr[e], indptr[e + 1]):
                 posting = np.uint64((np.int64(tokens[i]) << BLOCK_BITS) | (e & (BLOCK - 1)))
                 items[i - start] = (posting << np.uint64(32)) | np.uint64(numbers[i])
-        items = _sort(items, room[1, :size], bits)
+        items = _sort(items, room[1, :size], bits, counts)
         for i in range(size):
             number = items[i] & np.uint64(0xFFFFFFFF)
             key[start + i] = items[i] >> np.uint64(32)
@@ -74,19 +80,29 @@ def fill_blocks(
 
 
 @_kernel
+def _count(i, code, value, escape_at, escape_value):
+    """n(t, e) of a posting."""
+    if code[i] == ESCAPE:
+        return escape_value[np.searchsorted(escape_at, i)]
+    return value[code[i]]
+
+
+@_kernel
 def measure_tokens(
-    block_start, key, code, value, escape_value, entity_share, least, about,
+    reached, last, block_start, key, code, value, escape_at, escape_value,
+    entity_share, least, about,
 ):  # fmt: skip
-    """For each token: its largest prior and posterior, their sums, and the length of its list."""
-    escapes = 0
-    for b in range(len(block_start) - 1):
+    """Of tokens up to the last: largest prior and posterior, their sums, and length of the list.
+
+    ``reached`` says how far each block has come, and is moved on. Tokens are taken some at a time,
+    from all blocks, so that what is known ``about`` them stays in the cache.
+    """
+    for b in range(len(reached)):
         before = np.uint64(0xFFFFFFFF)
-        for i in range(block_start[b], block_start[b + 1]):
-            n = value[code[i]]
-            if code[i] == ESCAPE:
-                n = escape_value[escapes]
-                escapes += 1
+        i = reached[b]
+        while i < block_start[b + 1] and key[i] >> BLOCK_BITS < last:
             t = np.uint64(key[i] >> BLOCK_BITS)
+            n = _count(i, code, value, escape_at, escape_value)
             prior = n * about[t, SHARE]
             posterior = n * entity_share[(b << BLOCK_BITS) + (key[i] & (BLOCK - 1))]
             if prior >= least:
@@ -99,6 +115,8 @@ def measure_tokens(
                 about[t, SIZE] += 1 + (b - np.int64(about[t, PREVIOUS])) // GAP
                 about[t, PREVIOUS] = b
                 before = t
+            i += 1
+        reached[b] = i
 
 
 @_kernel
@@ -111,27 +129,23 @@ def _steps(probability, least, per_step):
 
 @_kernel
 def bound_tokens(
-    block_start, key, code, value, escape_value, entity_share, least, about,
-    dense, group_prior, listed,
+    reached, last, block_start, key, code, value, escape_at, escape_value,
+    entity_share, least, about, dense, group_prior, listed,
 ):  # fmt: skip
-    """The bounds of each token in each block: in its list or, if it has a row, in all groups.
+    """The bounds of tokens up to the last: in their lists or, of those with a row, in all groups.
 
     An entry of a list has the distance from the block before (16 bits) and the bounds of prior and
     posterior. A distance too long for 16 bits is walked in several entries, whose bounds are 0.
     Here PRIOR and POSTERIOR are steps per probability, and SIZE is the next place in the list.
     """
-    escapes = 0
-    for b in range(len(block_start) - 1):
-        i = block_start[b]
+    for b in range(len(reached)):
+        i = reached[b]
         group, inside = b >> GROUP_BITS, b & (GROUP - 1)
-        while i < block_start[b + 1]:
+        while i < block_start[b + 1] and key[i] >> BLOCK_BITS < last:
             t = np.uint64(key[i] >> BLOCK_BITS)
             most = most_posterior = 0.0
             while i < block_start[b + 1] and key[i] >> BLOCK_BITS == t:
-                n = value[code[i]]
-                if code[i] == ESCAPE:
-                    n = escape_value[escapes]
-                    escapes += 1
+                n = _count(i, code, value, escape_at, escape_value)
                 share = entity_share[(b << BLOCK_BITS) + (key[i] & (BLOCK - 1))]
                 most = max(most, n)
                 most_posterior = max(most_posterior, n * share)
@@ -144,13 +158,15 @@ def bound_tokens(
                 group_prior[row, group] = max(group_prior[row, group], prior)
                 continue
             distance = b - np.int64(about[t, PREVIOUS])
+            place = np.int64(about[t, SIZE])
             while distance >= GAP:
-                listed[np.int64(about[t, SIZE])] = GAP << 16
-                about[t, SIZE] += 1
+                listed[place] = GAP << 16
+                place += 1
                 distance -= GAP
-            listed[np.int64(about[t, SIZE])] = (distance << 16) | (prior << 8) | posterior
-            about[t, SIZE] += 1
+            listed[place] = (distance << 16) | (prior << 8) | posterior
+            about[t, SIZE] = place + 1
             about[t, PREVIOUS] = b
+        reached[b] = i
 
 
 @_kernel
