@@ -111,7 +111,7 @@ def opening(size: int, folder: Path) -> dict[str, Any]:
 def pages(
     size: int, folder: Path, queries: list[str]
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Which share of each file opening reads from the disk, and one query; and how long it takes."""
+    """Which share of each file is read from the disk by opening and by one query, and how long."""
     forget(folder)
     before = shares_resident(folder)
     in_child(open_once, folder)

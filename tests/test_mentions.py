@@ -21,7 +21,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from candgen import table_files
+from candgen import table_files, table_rows
 from candgen.errors import ParameterError, TableError
 from candgen.mentions import MentionTable
 
@@ -589,8 +589,8 @@ anything = st.one_of(
 @given(st.tuples(anything, anything, st.one_of(st.integers(-1, 2), st.integers(), anything)))
 def test_the_check_of_columns_agrees_with_the_check_of_a_row(row):
     plain = [type(value) for value in row] == [str, str, int]
-    legal = table_files.row_problem(*row) is None
-    assert (table_files._columns_if_legal([row]) is not None) == legal
+    legal = table_rows.row_problem(*row) is None
+    assert (table_rows._columns_if_legal([row]) is not None) == legal
     assert plain or not legal
 
 

@@ -22,6 +22,7 @@ from hypothesis.extra import numpy as npst
 
 from candgen import storage
 from candgen.errors import ParameterError, StorageError
+from candgen.manifest import render
 from candgen.strings import StringTable
 
 NAMES = ["first.postings.keys", "matrix", "nothing", "one"]
@@ -88,7 +89,7 @@ def rewrite(folder, change):
     manifest = json.loads(path.read_text(encoding="utf-8"))
     change(manifest)
     manifest.pop("checksum", None)
-    path.write_bytes(storage._render(manifest))
+    path.write_bytes(render(manifest))
 
 
 real_fsync = os.fsync

@@ -11,19 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, TableError
-from candgen.table_files import (
-    LARGEST_COUNT,
-    SCHEMA,
-    FilePath,
-    RawRows,
-    Rows,
-    arrow_rows,
-    collect,
-    read_rows,
-    shown,
-    string_buffers,
-    write_rows,
-)
+from candgen.strings import string_buffers
+from candgen.table_files import FilePath, arrow_rows, read_rows, write_rows
+from candgen.table_rows import LARGEST_COUNT, SCHEMA, RawRows, Rows, collect, shown
 
 Pair = tuple[str, str] | tuple[str, str, int]
 

@@ -18,7 +18,6 @@ import importlib.metadata
 import io
 import itertools
 import json
-import math
 import mmap
 import os
 import re
@@ -33,20 +32,29 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import StorageError
+from candgen.manifest import (
+    DTYPES,
+    FORMAT,
+    FORMAT_VERSION,
+    LONGEST_NAME,
+    NAME,
+    File,
+    Manifest,
+    file_name,
+    header,
+    is_array_name,
+    read_manifest,
+    refusal,
+    render,
+)
 
 if sys.platform != "win32":
     import fcntl
 
-FORMAT = "candgen"
-FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 SMALL = 16 << 20  # an index of at most so many bytes is hashed in full whenever it is loaded
 
-_FIELDS = {"candgen_version", "files", "format", "format_version", "inputs", "kind", "parameters"}
-_DTYPES = {"|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8))}
-_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
-_LONGEST_NAME = 200  # a file name may have 255 bytes, of which the hash takes 21
-_ARRAY_FILE = re.compile(_NAME.pattern + r"\.[0-9a-f]{16}\.npy")
+_ARRAY_FILE = re.compile(NAME.pattern + r"\.[0-9a-f]{16}\.npy")
 _TEMPORARY = "unfinished.candgen-tmp"
 _LOCK = ".candgen-lock"
 _CHUNK = 4 << 20
@@ -112,7 +120,7 @@ def save(
         raise
     except OSError as error:
         state = _UNCHANGED if (folder / MANIFEST).exists() else ""
-        raise _refusal(folder, "could not be written", error, state) from error
+        raise refusal(folder, "could not be written", error, state) from error
 
 
 def load(path: str | os.PathLike[str], *, verify: bool = False) -> Stored:
@@ -155,125 +163,14 @@ def under(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.
     return {name[len(start) :]: arrays[name] for name in arrays if name.startswith(start)}
 
 
-# ---------------------------------------------------------------- the manifest
-
-
-@dataclass(frozen=True)
-class _File:
-    name: str
-    size: int
-    sha256: str
-    dtype: str
-    shape: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class _Manifest:
-    kind: str
-    parameters: dict[str, Any]
-    inputs: dict[str, Any]
-    version: str
-    files: dict[str, _File]
-
-
-def _render(content: Mapping[str, Any]) -> bytes:
-    """The one way to write this content, with its own checksum in it."""
-    compact = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    checksum = hashlib.sha256(compact.encode("ascii")).hexdigest()
-    whole = {**content, "checksum": checksum}
-    return (json.dumps(whole, sort_keys=True, indent=2, allow_nan=False) + "\n").encode("ascii")
-
-
-def _read_manifest(path: Path, file: io.BufferedReader) -> _Manifest:
-    try:
-        content = _parse(path, file.read())
-    except StorageError:
-        raise
-    except OSError as error:
-        raise _refusal(path, "could not be read", error) from error
-    try:
-        files = {name: _file_entry(name, entry) for name, entry in content["files"].items()}
-        kind, version = content["kind"], content["candgen_version"]
-        parameters, inputs = content["parameters"], content["inputs"]
-        _require(isinstance(kind, str), isinstance(version, str))
-        _require(isinstance(parameters, dict), isinstance(inputs, dict))
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise StorageError(f"{path} is damaged: build the index again") from None
-    return _Manifest(kind, parameters, inputs, version, files)
-
-
-def _parse(path: Path, text: bytes) -> dict[str, Any]:
-    """The content of a manifest, sure to be ours, readable by us, and as it was written."""
-    damaged = StorageError(f"{path} is damaged: build the index again")
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        raise damaged from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise StorageError(f"{path} is not the manifest of a candgen index")
-    version = content.get("format_version")
-    if isinstance(version, int) and version > FORMAT_VERSION:
-        raise StorageError(
-            f"{path} was written by a newer candgen (format {version}, this one reads "
-            f"{FORMAT_VERSION}): upgrade candgen, or build the index again"
-        )
-    content.pop("checksum", None)
-    try:
-        # Comparing the whole text finds a changed checksum, white space and doubled keys as well.
-        intact = _render(content) == text
-    except (ValueError, RecursionError):
-        raise damaged from None
-    if not intact or version != FORMAT_VERSION or set(content) != _FIELDS:
-        raise damaged
-    return content
-
-
-def _file_entry(name: str, entry: dict[str, Any]) -> _File:
-    _require(set(entry) == {"file", "bytes", "sha256", "dtype", "shape"})
-    _require(_is_array_name(name))
-    digest, dtype, shape, size = entry["sha256"], entry["dtype"], entry["shape"], entry["bytes"]
-    _require(re.fullmatch("[0-9a-f]{64}", digest) is not None)
-    _require(entry["file"] == _file_name(name, digest))  # so it cannot lead out of the folder
-    _require(dtype in _DTYPES and isinstance(shape, list) and len(shape) <= 32)
-    _require(all(type(n) is int and n >= 0 for n in shape))
-    _require(math.prod(max(n, 1) for n in shape) < 1 << 59)  # NumPy's limit, also of empty arrays
-    header = len(_header(dtype, tuple(shape)))
-    _require(type(size) is int and size == header + math.prod(shape) * np.dtype(dtype).itemsize)
-    return _File(entry["file"], size, digest, dtype, tuple(shape))
-
-
-def _require(*conditions: bool) -> None:
-    if not all(conditions):
-        raise ValueError
-
-
-def _is_array_name(name: str) -> bool:
-    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None
-
-
-def _file_name(name: str, digest: str) -> str:
-    return f"{name}.{digest[:16]}.npy"
-
-
-def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
-    """What a .npy file of version 1.0 begins with.
-
-    Written here because NumPy pads it differently from version to version, and so that a reader
-    compares bytes instead of evaluating the literal in it.
-    """
-    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
-    text += " " * (-(10 + len(text) + 1) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode("ascii")
-
-
 # ---------------------------------------------------------------- reading
 
 
-def _open_index(folder: Path, *, verify: bool) -> tuple[_Manifest, dict[str, npt.NDArray[Any]]]:
+def _open_index(folder: Path, *, verify: bool) -> tuple[Manifest, dict[str, npt.NDArray[Any]]]:
     path = folder / MANIFEST
     for _ in range(_TRIES):
         with _open_manifest(folder) as opened:
-            manifest = _read_manifest(path, opened)
+            manifest = read_manifest(path, opened)
             in_full = verify or sum(file.size for file in manifest.files.values()) <= SMALL
             try:
                 return manifest, {
@@ -305,7 +202,7 @@ def _open_manifest(folder: Path) -> io.BufferedReader:
     except StorageError:
         raise
     except OSError as error:
-        raise _refusal(path, "could not be read", error) from error
+        raise refusal(path, "could not be read", error) from error
 
 
 def _open_file(path: Path) -> io.BufferedReader:
@@ -330,13 +227,13 @@ def _is_still_at(path: Path, descriptor: int) -> bool:
         return False
 
 
-def _open_array(path: Path, expected: _File, *, in_full: bool) -> npt.NDArray[Any]:
+def _open_array(path: Path, expected: File, *, in_full: bool) -> npt.NDArray[Any]:
     """The array in this file, memory-mapped; FileNotFoundError if there is no such file.
 
     The mapping outlives the file: when a save deletes it, POSIX keeps the content until the last
     reader lets go. So a reader never sees a mixture of two indexes.
     """
-    header = _header(expected.dtype, expected.shape)
+    begins = header(expected.dtype, expected.shape)
     try:
         with _open_file(path) as file:
             size = os.fstat(file.fileno()).st_size
@@ -345,8 +242,8 @@ def _open_array(path: Path, expected: _File, *, in_full: bool) -> npt.NDArray[An
                     f"{path} is damaged: it has {size} bytes, expected {expected.size}; "
                     "build the index again"
                 )
-            if file.read(len(header)) != header:
-                raise StorageError(f"{path} is damaged in its header: build the index again")
+            if file.read(len(begins)) != begins:
+                raise StorageError(f"{path} is damaged in its begins: build the index again")
             if in_full:
                 file.seek(0)
                 if hashlib.file_digest(file, "sha256").hexdigest() != expected.sha256:
@@ -355,8 +252,8 @@ def _open_array(path: Path, expected: _File, *, in_full: bool) -> npt.NDArray[An
     except (StorageError, FileNotFoundError):
         raise
     except OSError as error:
-        raise _refusal(path, "could not be read", error) from error
-    return np.ndarray(expected.shape, expected.dtype, mapped, len(header))
+        raise refusal(path, "could not be read", error) from error
+    return np.ndarray(expected.shape, expected.dtype, mapped, len(begins))
 
 
 # ---------------------------------------------------------------- writing
@@ -385,13 +282,13 @@ def _json_value(folder: Path, what: str, value: dict[str, Any]) -> dict[str, Any
 
 def _storable(folder: Path, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The array, little-endian and C-contiguous; a copy only if it was not."""
-    if not _is_array_name(name):
+    if not is_array_name(name):
         raise StorageError(
             f"{folder}: {name!r} cannot name an array, expected a dotted lower-case identifier "
-            f"of at most {_LONGEST_NAME} characters such as 'postings.keys'"
+            f"of at most {LONGEST_NAME} characters such as 'postings.keys'"
         )
     dtype = array.dtype.newbyteorder("<")
-    if dtype.str not in _DTYPES:
+    if dtype.str not in DTYPES:
         raise StorageError(
             f"{folder}: array {name} has dtype {array.dtype}, "
             "expected booleans, integers or floats of at most 8 bytes"
@@ -410,7 +307,7 @@ def refuse_foreign(folder: Path) -> None:
             f"{folder} is a file, and an index is a folder: remove it, or choose another path"
         ) from None
     except OSError as error:
-        raise _refusal(folder, "could not be read", error) from error
+        raise refusal(folder, "could not be read", error) from error
     if not names or _says_candgen(folder / MANIFEST):
         return
     # A first save that was killed, or an index whose manifest is damaged: nothing but our files.
@@ -501,30 +398,30 @@ def _replace(
         (folder / _TEMPORARY).unlink(missing_ok=True)  # of a save that was killed
         files = {name: _write_array(folder, name, array) for name, array in arrays.items()}
         _sync_folder(folder)
-        text = _render({**content, "files": files})
+        text = render({**content, "files": files})
         _write_temporary(folder, [text])
         (folder / _TEMPORARY).replace(folder / MANIFEST)
         _sync_folder(folder)
     except BaseException as error:
         state = _undo(folder, before, text)
         if isinstance(error, OSError):
-            raise _refusal(folder, "could not be written", error, state) from error
+            raise refusal(folder, "could not be written", error, state) from error
         raise
     _sweep(folder, keep={entry["file"] for entry in files.values()})
 
 
 def _write_array(folder: Path, name: str, array: npt.NDArray[Any]) -> dict[str, Any]:
     """Writes one array to its place; what the manifest says about it."""
-    header = _header(array.dtype.str, array.shape)
+    begins = header(array.dtype.str, array.shape)
     raw = array.reshape(-1).view(np.uint8)
     chunks = (raw[at : at + _CHUNK].data for at in range(0, len(raw), _CHUNK))
-    digest = _write_temporary(folder, itertools.chain([header], chunks))
-    file = _file_name(name, digest)
+    digest = _write_temporary(folder, itertools.chain([begins], chunks))
+    file = file_name(name, digest)
     # Also over a file of that name: what is in it may be damaged.
     (folder / _TEMPORARY).replace(folder / file)
     return {
         "file": file,
-        "bytes": len(header) + len(raw),
+        "bytes": len(begins) + len(raw),
         "sha256": digest,
         "dtype": array.dtype.str,
         "shape": list(array.shape),
@@ -578,8 +475,3 @@ def _sweep(folder: Path, *, keep: set[str]) -> None:
             if name == _TEMPORARY or (_ARRAY_FILE.fullmatch(name) and name not in keep):
                 with contextlib.suppress(OSError):
                     (folder / name).unlink()
-
-
-def _refusal(path: Path, action: str, error: OSError, state: str = "") -> StorageError:
-    ending = f"; {state}" if state else ""
-    return StorageError(f"{path} {action}: {error.strerror or error}{ending}")

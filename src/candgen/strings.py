@@ -66,11 +66,8 @@ class StringTable(Sequence[str]):
     @classmethod
     def from_arrow(cls, strings: pa.LargeStringArray) -> "StringTable":
         """A table over the buffers of an Arrow array, which must have no nulls."""
-        _, offsets, data = strings.buffers()
-        ends = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
-        first, last = (int(ends[0]), int(ends[-1])) if len(ends) else (0, 0)
-        text = np.frombuffer(data or b"", np.uint8)[first:last]
-        return cls(text, ends - first if len(ends) else np.zeros(1, np.int64))
+        offsets, text = string_buffers(strings)
+        return cls(text, offsets)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The arrays `bytes` and `offsets`, to be stored."""
@@ -107,3 +104,17 @@ class StringTable(Sequence[str]):
 
     def __repr__(self) -> str:
         return f"<StringTable of {len(self)} strings, {len(self.bytes)} bytes>"
+
+
+def string_buffers(
+    array: pa.LargeStringArray,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Give the offsets, from 0, and the UTF-8 bytes of an array without nulls."""
+    _, offsets_buffer, text_buffer = array.buffers()
+    if offsets_buffer is None or len(array) == 0:
+        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
+    offsets = np.frombuffer(offsets_buffer, dtype=np.int64)
+    offsets = offsets[array.offset : array.offset + len(array) + 1]
+    text = np.frombuffer(text_buffer or b"", dtype=np.uint8)
+    from_zero = offsets - offsets[0] if offsets[0] else offsets
+    return from_zero, text[offsets[0] : offsets[-1]]

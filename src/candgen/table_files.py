@@ -1,7 +1,6 @@
-"""Mention tables as files: TSV, JSON Lines and Parquet to rows and back, and what a row may hold.
+"""Mention tables as files: TSV, JSON Lines and Parquet to rows and back.
 
 Reading gives `Rows`: legal rows in the order of the file. Writing is all or nothing.
-The rule for a row is `row_problem`; `legal` is the same rule over whole Arrow columns.
 """
 
 import contextlib
@@ -13,28 +12,30 @@ import os
 import re
 import secrets
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
-from numbers import Integral
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
 from candgen.errors import ParameterError, TableError
-
-LARGEST_COUNT = 2**63 - 1
-SCHEMA = pa.schema(
-    [("mention", pa.large_string()), ("entity", pa.large_string()), ("count", pa.int64())]
+from candgen.strings import string_buffers
+from candgen.table_rows import (
+    SCHEMA,
+    RawRows,
+    Rows,
+    collect,
+    legal,
+    shown,
+    together,
 )
 
 _LOG = logging.getLogger("candgen")
-_NOT_IN_A_FIELD = re.compile("[\t\n\r\ud800-\udfff]")
 _DIGITS = re.compile("[0-9]{1,4000}")  # int() refuses more than 4300 of them
 _MARK = b"\xef\xbb\xbf"  # a byte order mark
 _BATCH = 1 << 13  # rows
@@ -43,151 +44,7 @@ _SKIP_HINT = " (skip_bad_rows=True, or --skip-bad-rows, leaves such rows out)"
 # What other programs keep in Parquet metadata describes their file, not the table.
 _FOREIGN_METADATA = ("ARROW:", "pandas", "org.apache.")
 
-Row = tuple[Any, Any, Any]
-RawRows = Iterable[Row | str]  # not checked yet; a str says what is wrong with the row
 FilePath = str | os.PathLike[str]
-
-
-class Rows(NamedTuple):
-    """Legal rows in no particular order, and what happened while they were read."""
-
-    columns: pa.Table
-    skipped: int = 0
-    first_skipped: str | None = None
-    metadata: Mapping[str, str] = {}
-
-
-# What a row may hold
-
-
-def row_problem(mention: object, entity: object, count: object) -> str | None:
-    """Say what is wrong with a row, or None if it is legal.
-
-    >>> row_problem("Tórshavn", "Q10704", 0)
-    'count is 0, expected a whole number of at least 1'
-    """
-    for name, text in (("mention", mention), ("entity", entity)):
-        if text is None:
-            return f"{name} is missing, expected a string"
-        if not isinstance(text, str):
-            return f"{name} is {shown(text)}, expected a string"
-        if not text:
-            return f"{name} is empty, expected at least one character"
-        if (found := _NOT_IN_A_FIELD.search(text)) is not None:
-            what = "tab or line break" if found[0] in "\t\n\r" else "lone surrogate"
-            return f"{name} is {shown(text)}, expected text without a {what}"
-    if isinstance(count, bool) or not isinstance(count, Integral) or int(count) < 1:
-        return f"count is {shown(count)}, expected a whole number of at least 1"
-    if int(count) > LARGEST_COUNT:
-        return f"count is {shown(count)}, expected at most {LARGEST_COUNT}"
-    return None
-
-
-def legal(columns: pa.Table) -> bool:
-    """Tell whether every row of a table in SCHEMA is legal."""
-    counts = columns["count"]
-    if counts.null_count or (len(counts) and pc.min(counts).as_py() < 1):
-        return False
-    return all(_legal_text(chunk) for name in SCHEMA.names[:2] for chunk in columns[name].chunks)
-
-
-def _legal_text(array: pa.LargeStringArray) -> bool:
-    if array.null_count:
-        return False
-    offsets, text = string_buffers(array)
-    if (np.diff(offsets) == 0).any() or any((text == byte).any() for byte in b"\t\n\r"):
-        return False
-    try:
-        array.validate(full=True)
-    except pa.ArrowInvalid:  # not UTF-8
-        return False
-    return True
-
-
-def string_buffers(
-    array: pa.LargeStringArray,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Give the offsets, from 0, and the UTF-8 bytes of an array without nulls."""
-    _, offsets_buffer, text_buffer = array.buffers()
-    if offsets_buffer is None or len(array) == 0:
-        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
-    offsets = np.frombuffer(offsets_buffer, dtype=np.int64)
-    offsets = offsets[array.offset : array.offset + len(array) + 1]
-    text = np.frombuffer(text_buffer or b"", dtype=np.uint8)
-    from_zero = offsets - offsets[0] if offsets[0] else offsets
-    return from_zero, text[offsets[0] : offsets[-1]]
-
-
-def shown(value: object) -> str:
-    """Show a value in an error message, cut if it is long."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def collect(
-    rows: RawRows,
-    place: Callable[[int], str],
-    *,
-    first: int,
-    skip_bad_rows: bool = False,
-    hint: str = "",
-) -> Rows:
-    """Check rows, numbered from `first`: a bad one is an error at its place, or is left out."""
-    parts: list[Rows] = []
-    remaining = iter(rows)
-    while batch := list(islice(remaining, _BATCH)):
-        columns = _columns_if_legal(batch)
-        if columns is not None:
-            parts.append(Rows(columns))
-        else:
-            good, problems = _sift(batch)
-            bad = [f"{place(first + index)}: {problem}" for index, problem in problems]
-            if bad and not skip_bad_rows:
-                raise TableError(bad[0] + hint)
-            parts.append(Rows(_columns(good), len(bad), bad[0] if bad else None))
-        first += len(batch)
-    return _together(parts)
-
-
-def _sift(rows: Sequence[Row | str]) -> tuple[list[Row], list[tuple[int, str]]]:
-    good: list[Row] = []
-    problems: list[tuple[int, str]] = []
-    for index, row in enumerate(rows):
-        problem = row if isinstance(row, str) else row_problem(*row)
-        if problem is not None:
-            problems.append((index, problem))
-        else:
-            good.append(cast("Row", row))
-    return good, problems
-
-
-def _together(parts: Sequence[Rows]) -> Rows:
-    return Rows(
-        pa.concat_tables([SCHEMA.empty_table(), *(part.columns for part in parts)]),
-        sum(part.skipped for part in parts),
-        next((part.first_skipped for part in parts if part.skipped), None),
-    )
-
-
-def _columns_if_legal(rows: Sequence[Row | str]) -> pa.Table | None:
-    """Do what `row_problem` does for many rows, where they are of the plainest types."""
-    if str in set(map(type, rows)):
-        return None
-    mentions, entities, counts = zip(*rows, strict=True)
-    if {*map(type, mentions), *map(type, entities)} != {str} or {*map(type, counts)} != {int}:
-        return None
-    try:
-        columns = _columns(cast("Sequence[Row]", rows))
-    except (ValueError, OverflowError):  # a lone surrogate; a number beyond 64 bits
-        return None
-    return columns if legal(columns) else None
-
-
-def _columns(rows: Sequence[Row]) -> pa.Table:
-    columns = zip(*rows, strict=True) if rows else ((), (), ())
-    return pa.table(
-        [pa.array(c, type=f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
-    )
 
 
 # Reading
@@ -327,7 +184,7 @@ def _read_tsv(path: Path, data: bytes, *, skip_bad_rows: bool) -> Rows:
             rows = _tsv_rows(block, header)
             parts.append(_collect_lines(path, rows, first=line, skip_bad_rows=skip_bad_rows))
         line += block.count(b"\n")
-    return _together(parts)
+    return together(parts)
 
 
 def _collect_lines(path: Path, rows: RawRows, *, first: int, skip_bad_rows: bool) -> Rows:
@@ -452,7 +309,7 @@ def _read_folder(path: Path, *, skip_bad_rows: bool) -> Rows:
         )
     parts = [_read_parquet(file, skip_bad_rows=skip_bad_rows) for file in files]
     common = set.intersection(*(set(part.metadata.items()) for part in parts))
-    return _together(parts)._replace(metadata=dict(sorted(common)))
+    return together(parts)._replace(metadata=dict(sorted(common)))
 
 
 def _read_parquet(path: Path, *, skip_bad_rows: bool) -> Rows:

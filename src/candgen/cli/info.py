@@ -52,11 +52,11 @@ def info(
         if _is_table(path):
             described, print_it = describe_table(candgen.MentionTable.read(path)), _show_table
         else:
-            from candgen import storage  # noqa: PLC0415 (--help need not wait for NumPy)
+            from candgen import manifest, storage  # noqa: PLC0415 (--help need not wait for NumPy)
 
             stored = storage.load(path, verify=verify)
             verified = verify or sum(stored.sizes.values()) <= storage.SMALL
-            described = describe_index(stored, storage.FORMAT_VERSION, verified=verified)
+            described = describe_index(stored, manifest.FORMAT_VERSION, verified=verified)
             print_it = _show_index
     if form is Format.JSON:
         write_json({"path": str(path), **described})

@@ -141,14 +141,12 @@ class PivotTokenIndex:
             hits = self.tokens.search(batch, k, lam=lam, threads=threads)
             for row, text in enumerate(batch):
                 found = int(hits.found[row])
-                values = hits.score[row, :found].tolist()
+                values = hits.score[row, :found]
                 if scores == "share" and found:
                     total = self.tokens.total(text, lam=lam)
-                    values = (
-                        (hits.score[row, :found] / np.float64(total)).astype(np.float32).tolist()
-                    )
+                    values = (values.astype(np.float64) / total).astype(np.float32)
                 entities = self.tokens.ids(hits.rank[row, :found])
-                answers.append(list(map(Candidate, entities, values)))
+                answers.append(list(map(Candidate, entities, values.tolist())))
         return answers
 
     def explain(self, mention: str, entity: str, *, lam: float | None = None) -> Explanation:
