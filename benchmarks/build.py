@@ -2,7 +2,8 @@
 
     python benchmarks/build.py --size 50000 500000 2500000
 
-One thread. Against the version that anybody would write first: dictionaries, Counters and SciPy.
+One thread. Against what anybody would write first: dictionaries of Counters, then SciPy; and
+against the best of that kind: coordinates in arrays, which SciPy adds up.
 """
 
 import shutil
@@ -10,8 +11,8 @@ import statistics
 import time
 import unicodedata
 from array import array
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -34,37 +35,77 @@ import candgen
 
 REPEATS = {50_000: 5, 500_000: 5, 2_500_000: 3}
 # The dictionaries take minutes at 500,000 entities, and more memory than there is at 2,500,000.
-PEER_REPEATS = {50_000: 5, 500_000: 2, 2_500_000: 0}
+PEER_REPEATS = {50_000: 3, 500_000: 1, 2_500_000: 0}
 
 Run = dict[str, Any]
+Pairs = Iterable[tuple[str, str, int]]
 
 
-def dictionaries(pairs: Iterable[tuple[str, str, int]]) -> tuple[sp.csr_array, sp.csr_array]:
-    """Prior and posterior, tokens by entities, the obvious way."""
+def text_of(mention: str) -> str:
+    """A mention between two boundary marks."""
+    return "\x02" + unicodedata.normalize("NFKC", mention).casefold() + "\x02"
+
+
+def dictionaries(pairs: Pairs) -> sp.csr_array:
+    """n(t, e), tokens by entities, as it is first written: a Counter of entities for each token."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for mention, entity, count in pairs:
+        text = text_of(mention)
+        for n in range(2, 6):
+            for p in range(len(text) - n + 1):
+                counts[text[p : p + n]][entity] += count
+    entities: dict[str, int] = {}
+    rows, columns, values = array("i"), array("i"), array("q")
+    for token, by_entity in enumerate(counts.values()):
+        for entity, count in by_entity.items():
+            rows.append(token)
+            columns.append(entities.setdefault(entity, len(entities)))
+            values.append(count)
+    return matrix(rows, columns, values, (len(counts), len(entities)))
+
+
+def coordinates(pairs: Pairs) -> sp.csr_array:
+    """The same with more thought: numbers from the start, a Counter a mention, SciPy adds up."""
     tokens: dict[str, int] = {}
     entities: dict[str, int] = {}
     rows, columns, values = array("i"), array("i"), array("q")
     for mention, entity, count in pairs:
-        text = "\x02" + unicodedata.normalize("NFKC", mention).casefold() + "\x02"
+        text = text_of(mention)
         ngrams = Counter(text[p : p + n] for n in range(2, 6) for p in range(len(text) - n + 1))
         number = entities.setdefault(entity, len(entities))
         for token, times in ngrams.items():
             rows.append(tokens.setdefault(token, len(tokens)))
             columns.append(number)
             values.append(times * count)
-    shape = (len(tokens), len(entities))
+    return matrix(rows, columns, values, (len(tokens), len(entities)))
+
+
+def matrix(
+    rows: "array[int]", columns: "array[int]", values: "array[int]", shape: tuple[int, int]
+) -> sp.csr_array:
+    """Coordinates as a matrix, equal ones added up."""
     counts = sp.coo_array((np.asarray(values), (np.asarray(rows), np.asarray(columns))), shape)
-    counts = counts.tocsr().astype(np.float64)
+    return counts.tocsr().astype(np.float64)
+
+
+def normalized(counts: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+    """Prior and posterior."""
     prior = sp.diags_array(1 / counts.sum(axis=1)) @ counts
     posterior = counts @ sp.diags_array(1 / counts.sum(axis=0))
     return prior.tocsr(), posterior.tocsr()
 
 
-def run_dictionaries(size: int) -> Run:
-    """Build once with dictionaries, in a process of its own."""
+PEERS: dict[str, Callable[[Pairs], sp.csr_array]] = {
+    "dictionaries": dictionaries,
+    "coordinates": coordinates,
+}
+
+
+def run_peer(name: str, size: int) -> Run:
+    """Build once with a peer, in a process of its own."""
     table = candgen.MentionTable.read(table_path(size))
     before, system = peak_memory(), system_time()
-    seconds, (prior, _) = cpu_time(lambda: dictionaries(table))
+    seconds, (prior, _) = cpu_time(lambda: normalized(PEERS[name](table)))
     return {
         "build": seconds, "system": system_time() - system, "postings": prior.nnz,
         "before": before, "peak": peak_memory(),
@@ -108,21 +149,21 @@ def measure(size: int, report: Report) -> None:
     table_path(size)
     index_path(size)  # compiles what is not in Numba's cache yet
     repeats, peer_repeats = REPEATS.get(size, 3), PEER_REPEATS.get(size, 0)
-    both = {
-        "ours": partial(in_child, run_ours, size),
-        "peer": partial(in_child, run_dictionaries, size),
-    }
-    runs = in_turn(both, peer_repeats) if peer_repeats else {"ours": [], "peer": []}
-    runs["ours"] += in_turn({"ours": both["ours"]}, repeats - peer_repeats)["ours"]
-    ours, peer = runs["ours"], runs["peer"]
+    ours = partial(in_child, run_ours, size)
+    peers = {name: partial(in_child, run_peer, name, size) for name in PEERS}
+    runs = in_turn({"candgen": ours, **peers}, peer_repeats)
+    runs["candgen"] += in_turn({"candgen": ours}, repeats - peer_repeats)["candgen"]
+    ours = runs.pop("candgen")
     millions = ours[0]["postings"] / 1e6
     rows = [summary(f"candgen, {repeats} runs", size, ours)]
-    if peer:
+    for name, peer in runs.items():
+        if not peer:
+            continue
         if peer[0]["postings"] != ours[0]["postings"]:
             raise AssertionError(f"{peer[0]['postings']} postings, ours {ours[0]['postings']}")
-        rows.append(summary(f"dictionaries, {len(peer)} runs", size, peer))
+        rows.append(summary(f"{name}, {len(peer)} runs", size, peer))
         ratio = median_ratio([run["build"] for run in peer], [run["build"] for run in ours])
-        rows.append({"what": "dictionaries / candgen", "entities": size, "CPU s": ratio,
+        rows.append({"what": f"{name} / candgen", "entities": size, "CPU s": ratio,
                      "peak GB": middle(peer, "peak") / middle(ours, "peak")})  # fmt: skip
     report.add("Building", rows)
     report.add("Reading and writing, apart (CPU seconds)", [{

@@ -51,12 +51,14 @@ class Counts:
     """The counts of several languages over the same tokens and entities.
 
     Entities stand in the order of their names (each one's most frequent mention), so that
-    neighbours look alike; ``entities`` are their ids in that order.
+    neighbours look alike; ``entities`` are their ids in that order. ``entity_of_row`` has, for each
+    row of a table, the number of its entity, or -1 if no mention of it has a token.
     """
 
     vocabulary: Vocabulary
     entities: pa.LargeStringArray
     languages: Mapping[str, LanguageCounts]
+    entity_of_row: Mapping[str, Integers]
 
 
 @dataclass(frozen=True)
@@ -131,9 +133,10 @@ def count(
         mine = _by_entity(rows.pop(language), place)
         show = partial(progress, f"counting {language}")
         counted[language] = _count_rows(mine, len(order), tokenizer, builder, show)
-    vocabulary, number = builder.finish(tokenizer, strings)
-    totals = {language: _renumber(part, number) for language, part in counted.items()}
-    return Counts(vocabulary, ids.take(pa.array(order)), totals)
+    vocabulary, final = builder.finish(tokenizer, strings)
+    totals = {language: _renumber(part, final) for language, part in counted.items()}
+    entity_of_row = {language: place[number] for language, number in numbers.items()}
+    return Counts(vocabulary, ids.take(pa.array(order)), totals, entity_of_row)
 
 
 def pool(

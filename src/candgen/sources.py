@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from candgen.mentions import MentionTable
 from candgen.storage import prefixed, under
@@ -33,18 +32,23 @@ class Sources:
     count: npt.NDArray[np.int64]
 
     @classmethod
-    def gather(cls, tables: Mapping[str, MentionTable], entities: pa.LargeStringArray) -> "Sources":
-        """The mentions of these entities in all tables."""
+    def gather(
+        cls,
+        tables: Mapping[str, MentionTable],
+        entity_of_row: Mapping[str, npt.NDArray[np.int64]],
+        entities: int,
+    ) -> "Sources":
+        """The mentions in all tables, by entity; rows whose entity has no number are left out."""
         rows = pa.concat_tables(
             [table.arrow.replace_schema_metadata() for table in tables.values()]
         )
         sizes = [len(table) for table in tables.values()]
         language = np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)
         count = rows["count"].to_numpy()
-        entity = pc.fill_null(pc.index_in(rows["entity"], entities), -1).to_numpy()
+        entity = np.concatenate([entity_of_row[each] for each in tables])
         order = np.lexsort((language, -count, entity))  # stable: then by mention
         order = order[np.searchsorted(entity[order], 0) :]
-        start = np.searchsorted(entity[order], np.arange(len(entities) + 1))
+        start = np.searchsorted(entity[order], np.arange(entities + 1))
         mention = StringTable.from_arrow(rows["mention"].take(order).combine_chunks())
         return cls(list(tables), start, mention, language[order], count[order])
 

@@ -101,7 +101,7 @@ class PivotTokenIndex:
             }
             for each, table in tables.items()
         }  # fmt: skip
-        sources = Sources.gather(tables, counts.entities)
+        sources = Sources.gather(tables, counts.entity_of_row, len(counts.entities))
         progress("done", 1.0)
         return cls(index, sources, parameters, inputs)
 
