@@ -120,7 +120,8 @@ def _bounds(
     for last in lasts:
         kernels.measure_tokens(reached, last, *read)
     # Rounded up, so that 255 steps reach the largest value also in single precision.
-    scale = (about[:, [kernels.PRIOR, kernels.POSTERIOR]].T / 255 * (1 + 1e-6)).astype(np.float32)
+    most = about[:, [kernels.PRIOR, kernels.POSTERIOR]].T
+    scale = np.where(most > 0, np.maximum(most / 255 * (1 + 1e-6), 1e-30), 0).astype(np.float32)
     sums = about[:, [kernels.PRIOR_SUM, kernels.POSTERIOR_SUM]].T.copy()
     size = about[:, kernels.SIZE].astype(np.int64)
     dense_token = np.flatnonzero(size > groups * kernels.GROUP / DENSE).astype(np.uint32)

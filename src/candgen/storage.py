@@ -249,9 +249,7 @@ def _open_array(path: Path, expected: File, *, in_full: bool) -> npt.NDArray[Any
                 if hashlib.file_digest(file, "sha256").hexdigest() != expected.sha256:
                     raise StorageError(f"{path} is damaged: build the index again")
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            if hasattr(
-                mmap, "MADV_RANDOM"
-            ):  # a query needs pages here and there
+            if hasattr(mmap, "MADV_RANDOM"):  # a query needs pages here and there
                 mapped.madvise(mmap.MADV_RANDOM)
     except (StorageError, FileNotFoundError):
         raise

@@ -5,8 +5,9 @@ entity. Of each token and block two bounds are kept, of the largest prior and of
 posterior in the block, as bytes that count in steps of the token's own scale, rounded up.
 """
 
-import numba as nb
 import numpy as np
+
+from candgen.kernels import kernel
 
 BLOCK_BITS = 3
 BLOCK = 1 << BLOCK_BITS
@@ -18,10 +19,8 @@ ESCAPE = 255
 # What is known of a token while bounds are made, side by side to cost one cache line.
 SHARE, PRIOR, POSTERIOR, PRIOR_SUM, POSTERIOR_SUM, SIZE, PREVIOUS, ROW = range(8)
 
-_kernel = nb.njit(nogil=True, cache=True)
 
-
-@_kernel
+@kernel
 def _sort(items, other, bits, counts):
     """Sort by the upper 32 bits, of which so many are used, a byte at a time."""
     digits = (bits + 7) // 8
@@ -45,7 +44,7 @@ def _sort(items, other, bits, counts):
     return items
 
 
-@_kernel
+@kernel
 def fill_blocks(
     first, last, indptr, tokens, numbers, code_of, bits, key, code, escape_at, escape_number
 ):
@@ -79,7 +78,7 @@ def fill_blocks(
     return escapes
 
 
-@_kernel
+@kernel
 def _count(i, code, value, escape_at, escape_value):
     """n(t, e) of a posting."""
     if code[i] == ESCAPE:
@@ -87,7 +86,7 @@ def _count(i, code, value, escape_at, escape_value):
     return value[code[i]]
 
 
-@_kernel
+@kernel
 def measure_tokens(
     reached, last, block_start, key, code, value, escape_at, escape_value,
     entity_share, least, about,
@@ -119,7 +118,7 @@ def measure_tokens(
         reached[b] = i
 
 
-@_kernel
+@kernel
 def _steps(probability, least, per_step):
     """A probability in steps of a scale, rounded up; 0 if it is under the threshold."""
     if probability < least:
@@ -127,7 +126,7 @@ def _steps(probability, least, per_step):
     return min(np.int64(255), np.int64(np.ceil(probability * per_step)))
 
 
-@_kernel
+@kernel
 def bound_tokens(
     reached, last, block_start, key, code, value, escape_at, escape_value,
     entity_share, least, about, dense, group_prior, listed,
@@ -169,7 +168,7 @@ def bound_tokens(
         reached[b] = i
 
 
-@_kernel
+@kernel
 def bound_groups(dense, group_posterior):
     """The largest posterior bound in each group of neighbouring blocks."""
     for g in range(dense.shape[0]):

@@ -6,21 +6,21 @@ symbol. A node is found by hashing (parent, last symbol), which is exact for any
 because that pair always fits 64 bits.
 """
 
-import numba as nb
 import numpy as np
 
+from candgen.kernels import kernel
+
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
-_kernel = nb.njit(nogil=True, cache=True)
 
 
-@_kernel
+@kernel
 def _slot(key, mask):
     """Where an open-addressing table of ``mask + 1`` places starts to look for a key."""
     h = key * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((h ^ (h >> np.uint64(32))) & np.uint64(mask))
 
 
-@_kernel
+@kernel
 def rehash(keys, ids, new_keys, new_ids):
     """Move a table of (key, id) into a larger one."""
     mask = len(new_keys) - 1
@@ -33,7 +33,7 @@ def rehash(keys, ids, new_keys, new_ids):
             new_ids[j] = ids[i]
 
 
-@_kernel
+@kernel
 def add_level(text, start, end, n, parents, nodes, keys, ids, next_node, parent_of, symbol_of):
     """Number the n-grams of rows ``text[start:end]``, given the nodes of their (n-1)-grams.
 
@@ -60,7 +60,7 @@ def add_level(text, start, end, n, parents, nodes, keys, ids, next_node, parent_
     return next_node
 
 
-@_kernel
+@kernel
 def name_entities(text, start, end, entity, count, most, name):
     """For each entity the beginning of its most frequent mention, a byte for each symbol."""
     for row in range(len(start)):
@@ -74,14 +74,14 @@ def name_entities(text, start, end, entity, count, most, name):
             name[e] = key
 
 
-@_kernel
+@kernel
 def tally(numbers, uses):
     """How often each number occurs."""
     for number in numbers:
         uses[number] += 1
 
 
-@_kernel
+@kernel
 def gather_rows(text, start, end, moved):
     """Rows, in the order given, side by side."""
     filled = 0
@@ -91,7 +91,7 @@ def gather_rows(text, start, end, moved):
             filled += 1
 
 
-@_kernel
+@kernel
 def count_rows(start, end, weight, entity, low, nodes, place, indptr, tokens, counts, filled):
     """Sum the tokens of rows into one list per entity: the integers n_l(t, e) of one language.
 
@@ -120,7 +120,7 @@ def count_rows(start, end, weight, entity, low, nodes, place, indptr, tokens, co
     return filled
 
 
-@_kernel
+@kernel
 def renumber(tokens, counts, number, totals):
     """Give tokens their final numbers, and sum N_l(t)."""
     for i in range(len(tokens)):
@@ -129,7 +129,7 @@ def renumber(tokens, counts, number, totals):
         totals[token] += counts[i]
 
 
-@_kernel
+@kernel
 def pool(
     indptrs, tokens, counts, alphas, token_total, entity_total, least, first_entity, place,
     out_indptr, out_tokens, out_values, filled,

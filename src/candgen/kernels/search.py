@@ -9,17 +9,14 @@ best score so far. What is visited is scored from the postings themselves, in do
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
+from candgen.kernels import kernel
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS, ESCAPE, GROUP, GROUP_BITS
 
 BUCKETS = 512
 EIGHT, SIXTEEN, BYTE = np.uint32(8), np.uint32(16), np.uint32(255)
 MOST_TOKENS = 1_000_000  # with more, whole numbers of 32 bits might not hold the bounds
-
-_kernel = nb.njit(nogil=True, cache=True)
-_inline = nb.njit(nogil=True, cache=True, inline="always")
 
 
 class Blocks(NamedTuple):
@@ -38,17 +35,15 @@ class Blocks(NamedTuple):
     escape_value: np.ndarray
     prior_scale: np.ndarray  # bounds of t count in these steps
     posterior_scale: np.ndarray
-    list_start: (
-        np.ndarray
-    )  # bounds of t as a list of blocks: list_start[t] .. list_start[t + 1] - 1
-    listed: np.ndarray  # ... each with its distance from the one before, prior and posterior
+    list_start: np.ndarray  # bounds of t by block are list_start[t] .. list_start[t + 1] - 1
+    listed: np.ndarray  # ... each with the distance from the block before, prior and posterior
     dense_token: np.ndarray  # tokens with bounds for all blocks instead; d is a place among them
     dense: np.ndarray  # [g, d, block in group]: posteriors, those of a group side by side
     group_prior: np.ndarray  # [d, g]: the largest of the group
     group_posterior: np.ndarray
 
 
-@_kernel
+@kernel
 def find_tokens(child, symbol, text, start, end, low, high, found):
     """The nodes of all n-grams of ``text[start:end]`` that are in the trie; returns how many."""
     number = 0
@@ -74,7 +69,7 @@ def find_tokens(child, symbol, text, start, end, low, high, found):
     return number
 
 
-@_kernel
+@kernel
 def _gather(tokens, times):
     """Sort tokens and merge equal ones, with how often each occurs; returns how many remain."""
     tokens.sort()
@@ -89,7 +84,7 @@ def _gather(tokens, times):
     return kept
 
 
-@_kernel
+@kernel
 def _bound_lists(blocks, tokens, steps, dense_row, bound):
     """Add the bounds of the tokens that have lists; returns how many have rows."""
     dense = 0
@@ -110,7 +105,7 @@ def _bound_lists(blocks, tokens, steps, dense_row, bound):
     return dense
 
 
-@_kernel
+@kernel
 def _bound_groups(blocks, steps, dense_row, bound, group_prior, group_bound):
     """The bound of each group: its best block by the lists, plus what the rows of groups say."""
     group_prior[:] = 0
@@ -131,7 +126,7 @@ def _bound_groups(blocks, steps, dense_row, bound, group_prior, group_bound):
             group_bound[g] += np.uint32(step * row[g])
 
 
-@_kernel
+@kernel
 def _bound_blocks(blocks, steps, dense_row, g, prior, bound, sink):
     """Add what dense tokens bring to the blocks of one group: its prior, and their posteriors.
 
@@ -152,7 +147,7 @@ def _bound_blocks(blocks, steps, dense_row, g, prior, bound, sink):
             bound[first + i] += np.uint32(step * blocks.dense[g, d, i])
 
 
-@_kernel
+@kernel
 def _order(group_bound, order, starts):
     """Groups from the highest bound down, to within one bucket; returns a bucket's width."""
     top = np.uint32(0)
@@ -171,7 +166,7 @@ def _order(group_bound, order, starts):
     return width
 
 
-@_kernel
+@kernel
 def posting(blocks, i):
     """n(t, e) of a posting."""
     if blocks.code[i] == ESCAPE:
@@ -179,7 +174,7 @@ def posting(blocks, i):
     return blocks.value[blocks.code[i]]
 
 
-@_kernel
+@kernel
 def make_filter(tokens):
     """A small table that says, by the last bits of a token, which query token it may be.
 
@@ -196,7 +191,7 @@ def make_filter(tokens):
     return maybe
 
 
-@_kernel
+@kernel
 def score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior):
     """A(e) and B(e) of the entities of a block, from the postings of the query's tokens.
 
@@ -237,12 +232,12 @@ def score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior):
         posterior[inside] /= blocks.entity_total[first_entity + inside]
 
 
-@_inline
+@kernel
 def _worse(score, rank, other_score, other_rank):
     return score < other_score or (score == other_score and rank > other_rank)
 
 
-@_kernel
+@kernel
 def _sift_down(score, rank, size, new_score, new_rank):
     """Put a new entry in the place of the worst, which is the first, of a heap."""
     i = 0
@@ -260,7 +255,7 @@ def _sift_down(score, rank, size, new_score, new_rank):
     score[i], rank[i] = new_score, new_rank
 
 
-@_kernel
+@kernel
 def _sift_up(score, rank, size, new_score, new_rank):
     """Put a new entry at the end of a heap, and up to where it belongs."""
     i = size
@@ -273,7 +268,7 @@ def _sift_up(score, rank, size, new_score, new_rank):
     score[i], rank[i] = new_score, new_rank
 
 
-@_kernel
+@kernel
 def _keep(score, rank, size, new_score, new_rank):
     """Offer an entry to a heap of the best; returns its size after that."""
     if size < len(score):
@@ -284,7 +279,7 @@ def _keep(score, rank, size, new_score, new_rank):
     return size
 
 
-@_kernel
+@kernel
 def _sort(score, rank, size):
     """Turn a heap into a list, the best first."""
     for last in range(size - 1, 0, -1):
@@ -293,14 +288,14 @@ def _sort(score, rank, size):
         score[last], rank[last] = worst_score, worst_rank
 
 
-@_kernel
+@kernel
 def _set_bounds(blocks, tokens, times, lam, bound, group_prior, group_bound, order, starts):
     """Bound every group; returns (steps and rows of the dense tokens, units per score, width)."""
     whole = 0.0
     for j in range(len(tokens)):
         t = tokens[j]
         whole += times[j] * 255.0 * (blocks.prior_scale[t] + lam * blocks.posterior_scale[t])
-    unit = 2.0**31 / max(whole, 1e-300)
+    unit = 2.0**31 / whole if whole > 0.0 else 0.0
     steps = np.empty((len(tokens), 2), np.uint32)
     for j in range(len(tokens)):
         t = tokens[j]
@@ -314,7 +309,7 @@ def _set_bounds(blocks, tokens, times, lam, bound, group_prior, group_bound, ord
     return steps, dense_row, unit, width
 
 
-@_kernel
+@kernel
 def search(
     blocks, tokens, times, lam, least, prune, bound, group_prior, group_bound, order, starts,
     score, rank, work,
@@ -366,7 +361,7 @@ def search(
     return size
 
 
-@_kernel
+@kernel
 def search_rows(
     blocks, text, start, end, low, high, lam, least, prune, bound, group_prior, group_bound,
     score, rank, found, work,
