@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from candgen.errors import TableError
 from candgen.kernels import counting as kernels
@@ -220,10 +221,12 @@ def _normalized(
 ) -> list[str]:
     """The mentions of a table, normalised, one a line, in a few large pieces."""
     pieces = []
-    mentions = table.arrow["mention"]
+    mentions = table.arrow["mention"].combine_chunks()
     for first in range(0, len(mentions), ROWS_AT_ONCE):
         progress(f"reading {language}", first / len(mentions))
-        joined = "\n".join(mentions.slice(first, ROWS_AT_ONCE).to_pylist())
+        some = mentions.slice(first, ROWS_AT_ONCE)
+        line = pa.ListArray.from_arrays([0, len(some)], some)
+        joined = pc.binary_join(line, pa.scalar("\n", pa.large_string()))[0].as_py()
         pieces.append(normalize_joined(joined, normalizer, language=language))
     return pieces
 
