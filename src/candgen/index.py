@@ -99,7 +99,7 @@ class TokenIndex:
         k = min(k, len(self.entities))
         number = len(texts)
         hits = Hits(
-            np.empty((number, k), np.float32), np.empty((number, k), np.uint32),
+            np.zeros((number, k), np.float32), np.empty((number, k), np.uint32),
             np.zeros(number, np.int64), np.zeros((number, 3), np.int64),
         )  # fmt: skip
         parts = [slice(i, i + ROWS_AT_ONCE) for i in range(0, number, ROWS_AT_ONCE)]

@@ -1,7 +1,7 @@
 """PivotTokenIndex: the paper's method, for any number of pivots."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from candgen.counts import Progress, count, nothing, pool
 from candgen.errors import ParameterError
 from candgen.generators.candidate import Candidate, check_query, check_weight
 from candgen.generators.explanation import Explanation, TokenPart
-from candgen.index import TokenIndex
+from candgen.index import Hits, TokenIndex
 from candgen.mentions import MentionTable
 from candgen.sources import Sources
 from candgen.storage import Stored, prefixed, under
@@ -135,19 +135,23 @@ class PivotTokenIndex:
         lam = self.lam if lam is None else check_weight("lam", lam)
         if scores not in ("raw", "share"):
             raise ParameterError(f"scores is {scores!r}: choose 'raw' or 'share'")
-        answers = []
+        answers: list[list[Candidate]] = []
         for first in range(0, len(texts), _at_once(k)):
             batch = texts[first : first + _at_once(k)]
             hits = self.tokens.search(batch, k, lam=lam, threads=threads)
-            for row, text in enumerate(batch):
-                found = int(hits.found[row])
-                values = hits.score[row, :found]
-                if scores == "share" and found:
-                    total = self.tokens.total(text, lam=lam)
-                    values = (values.astype(np.float64) / total).astype(np.float32)
-                entities = self.tokens.ids(hits.rank[row, :found])
-                answers.append(list(map(Candidate, entities, values.tolist())))
+            if scores == "share":
+                totals = np.array([self.tokens.total(text, lam=lam) for text in batch])
+                hits.score[:] = hits.score / np.maximum(totals, 1e-300)[:, np.newaxis]
+            answers += self._candidates(hits)
         return answers
+
+    def _candidates(self, hits: Hits) -> Iterator[list[Candidate]]:
+        """Hits as candidates; all at once, because a call for each mention would cost more."""
+        there = np.arange(hits.rank.shape[1]) < hits.found[:, np.newaxis]
+        entities = self.tokens.ids(hits.rank[there])
+        every = list(map(Candidate, entities, hits.score[there].tolist()))
+        ends = np.cumsum(hits.found).tolist()
+        return (every[start:end] for start, end in zip([0, *ends], ends, strict=False))
 
     def explain(self, mention: str, entity: str, *, lam: float | None = None) -> Explanation:
         """Why the entity has the score it has for this mention."""
