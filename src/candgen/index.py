@@ -71,7 +71,7 @@ class TokenIndex:
     vocabulary: Vocabulary
     blocks: kernels.Blocks
     entities: StringTable
-    sums: Floats
+    sums: npt.NDArray[np.float32]
     threshold: float
     _local: threading.local = field(default_factory=threading.local, compare=False, repr=False)
 

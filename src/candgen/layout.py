@@ -17,6 +17,7 @@ DENSE = 8
 TOKENS_AT_ONCE = 1 << 15
 
 Floats = npt.NDArray[np.float64]
+Sums = npt.NDArray[np.float32]
 
 
 class Postings(NamedTuple):
@@ -35,7 +36,7 @@ class Bounds(NamedTuple):
 
     prior_scale: npt.NDArray[np.float32]
     posterior_scale: npt.NDArray[np.float32]
-    list_start: npt.NDArray[np.int64]
+    list_start: npt.NDArray[np.uint32] | npt.NDArray[np.int64]
     listed: npt.NDArray[np.uint32]
     dense_token: npt.NDArray[np.uint32]
     dense: npt.NDArray[np.uint8]
@@ -50,7 +51,7 @@ def lay_out(
     *,
     threshold: float,
     threads: int = 1,
-) -> tuple[Blocks, Floats]:
+) -> tuple[Blocks, Sums]:
     """The arrays of an index, and the sums over entities of each token's priors and posteriors.
 
     The tokens of ``pooled`` are overwritten, to save their memory.
@@ -109,7 +110,7 @@ def _codes(pooled: Pooled) -> tuple[Floats, npt.NDArray[np.uint8]]:
 
 def _bounds(
     postings: Postings, token_total: Floats, entity_total: Floats, threshold: float
-) -> tuple[Bounds, Floats]:
+) -> tuple[Bounds, Sums]:
     """Bounds of all tokens in all blocks, and the sums of their entries, after thresholding."""
     groups = (len(postings.block_start) - 1) // kernels.GROUP
     about = np.zeros((len(token_total), 8), np.float64)
@@ -122,7 +123,7 @@ def _bounds(
     # Rounded up, so that 255 steps reach the largest value also in single precision.
     most = about[:, [kernels.PRIOR, kernels.POSTERIOR]].T
     scale = np.where(most > 0, np.maximum(most / 255 * (1 + 1e-6), 1e-30), 0).astype(np.float32)
-    sums = about[:, [kernels.PRIOR_SUM, kernels.POSTERIOR_SUM]].T.copy()
+    sums = about[:, [kernels.PRIOR_SUM, kernels.POSTERIOR_SUM]].T.astype(np.float32, order="C")
     size = about[:, kernels.SIZE].astype(np.int64)
     dense_token = np.flatnonzero(size > groups * kernels.GROUP / DENSE).astype(np.uint32)
     size[dense_token] = 0
@@ -141,5 +142,10 @@ def _bounds(
         kernels.bound_tokens(reached, last, *read, dense, grouped[0], listed)
     kernels.bound_groups(dense, grouped[1])
     return Bounds(
-        scale[0], scale[1], list_start, listed, dense_token, dense, grouped[0], grouped[1]
+        scale[0], scale[1], _narrow(list_start), listed, dense_token, dense, grouped[0], grouped[1]
     ), sums
+
+
+def _narrow(places: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32] | npt.NDArray[np.int64]:
+    """Half the bytes where they suffice: most tokens are rare, and each has a place."""
+    return places.astype(np.uint32) if places[-1] < 1 << 32 else places
