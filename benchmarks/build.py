@@ -24,7 +24,6 @@ from measure import (
     cpu_time,
     in_child,
     in_turn,
-    median_ratio,
     peak_memory,
     system_time,
 )
@@ -162,7 +161,7 @@ def measure(size: int, report: Report) -> None:
         if peer[0]["postings"] != ours[0]["postings"]:
             raise AssertionError(f"{peer[0]['postings']} postings, ours {ours[0]['postings']}")
         rows.append(summary(f"{name}, {len(peer)} runs", size, peer))
-        ratio = median_ratio([run["build"] for run in peer], [run["build"] for run in ours])
+        ratio = middle(peer, "build") / middle(ours, "build")
         rows.append({"what": f"{name} / candgen", "entities": size, "CPU s": ratio,
                      "peak GB": middle(peer, "peak") / middle(ours, "peak")})  # fmt: skip
     report.add("Building", rows)
