@@ -10,6 +10,7 @@ import typer
 import candgen
 from candgen.cli.output import bar, show, table, visible, write_json
 from candgen.cli.progress import progress_bar
+from candgen.cli.query import Lam
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -32,15 +33,7 @@ def explain(
     mention: Annotated[str, typer.Argument(metavar="MENTION", help="What was looked for.")],
     entity: Annotated[str, typer.Argument(metavar="ENTITY", help="The entity to explain.")],
     *,
-    lam: Annotated[
-        float | None,
-        typer.Option(
-            metavar="NUMBER",
-            min=0,
-            help="Weight of the posterior.",
-            show_default="that of the index",
-        ),
-    ] = None,
+    lam: Lam = None,
     form: Annotated[
         Format, typer.Option("--format", help="For a person, or for a program.")
     ] = Format.TABLE,

@@ -22,6 +22,12 @@ MENTIONS_AT_ONCE = 1000
 CANDIDATES_AT_ONCE = 1_000_000
 
 Answers = list[list["Candidate"]]
+Lam = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NUMBER", min=0, help="Weight of the posterior.", show_default="that of the index"
+    ),
+]
 
 
 class Format(StrEnum):
@@ -52,15 +58,7 @@ def query(
     k: Annotated[
         int, typer.Option("-k", metavar="N", min=1, help="The most candidates of a mention.")
     ] = 30,
-    lam: Annotated[
-        float | None,
-        typer.Option(
-            metavar="NUMBER",
-            min=0,
-            help="Weight of the posterior.",
-            show_default="that of the index",
-        ),
-    ] = None,
+    lam: Lam = None,
     scores: Annotated[
         Scores, typer.Option(help="Raw, or as shares of the sum over all entities.")
     ] = Scores.RAW,
