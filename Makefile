@@ -1,16 +1,14 @@
-# Six commands; each makes .venv first if it is missing, broken or out of date.
+# Five commands; each makes .venv first if it is missing, broken or out of date.
 # Needed beforehand: Python 3.11 or newer, with pip and venv. Another Python: make test PYTHON=python3.12
 
 PYTHON ?= python3
 SIZES ?= 50000 500000
-# Extras that `make test` does without, separated by commas, such as neural,spark.
-EXTRAS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq
 PROJECT := -e '.[demo]'
-PROJECT_WITH_EXTRAS := -e '.[demo,$(EXTRAS)]'
+PROJECT_TO_TEST := -e '.[demo,plots]'
 
 # Scripts in a virtual environment know its path, so one that was copied or moved is of no use.
 HERE := $(shell grep -sqF " $(CURDIR)/$(VENV)" $(VENV)/pyvenv.cfg && $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
@@ -18,7 +16,7 @@ ifneq ($(HERE),yes)
 $(BIN)/python $(VENV)/demo.installed $(VENV)/dev.installed $(VENV)/bench.installed: again
 endif
 
-.PHONY: demo test test-extras bench format clean again
+.PHONY: demo test bench format clean again
 
 demo: $(VENV)/demo.installed  ## real names, in under two minutes
 	@$(BIN)/candgen demo
@@ -29,12 +27,6 @@ test: $(VENV)/dev.installed  ## lint, types, import rules and tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/pytest --cov
-
-# pytest ends with 5 if it has collected nothing, and there is no extra yet.
-test-extras: $(VENV)/dev.installed  ## tests of what needs optional packages
-	$(if $(EXTRAS),$(PIP) $(PROJECT_WITH_EXTRAS))
-	@$(BIN)/pytest -m extras || { code=$$?; [ $$code -eq 5 ] || exit $$code; \
-		echo "No test is marked 'extras' yet: there was nothing to run."; }
 
 bench: $(VENV)/bench.installed  ## speed, memory and size, beside the peers; SIZES="50000 500000 2500000"
 	$(BIN)/python benchmarks/build.py --size $(SIZES)
@@ -65,7 +57,7 @@ $(VENV)/demo.installed: pyproject.toml | $(BIN)/python
 $(VENV)/dev.installed: pyproject.toml | $(BIN)/python
 	@echo "installing candgen and what its tests need"
 	@$(PIP) 'pip>=25.1'
-	@$(PIP) $(PROJECT) --group dev
+	@$(PIP) $(PROJECT_TO_TEST) --group dev
 	@touch $@ $(VENV)/demo.installed
 
 $(VENV)/bench.installed: pyproject.toml | $(BIN)/python

@@ -1,10 +1,15 @@
 """What every test may use: the real data beside the repository, and how hypothesis runs."""
 
+import io
+import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from candgen.cli import main
 
 settings.register_profile("ci", deadline=None, print_blob=True)
 settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=2000)
@@ -19,3 +24,28 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"../shared/data is not here: {folder} (CANDGEN_SHARED_DATA names another)")
     return folder
+
+
+class Result:
+    """What a command run inside this process did."""
+
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+
+    @property
+    def answers(self):
+        return [json.loads(line) for line in self.out.removesuffix("\n").split("\n") if line]
+
+
+@pytest.fixture
+def cli(capfdbinary, monkeypatch):
+    """Runs a command in this process: ``cli("query", index, stdin=b"Vín")``."""
+
+    def run(*arguments, stdin=b""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capfdbinary.readouterr()
+        status = main([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return Result(status, out.decode(), err.decode())
+
+    return run

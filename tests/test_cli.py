@@ -4,7 +4,6 @@ import contextlib
 import doctest
 import gzip
 import inspect
-import io
 import json
 import os
 import pty
@@ -22,7 +21,6 @@ import pytest
 
 import candgen
 import toy
-from candgen.cli import main
 from candgen.cli.build import ALPHA, Normalizer, build, parse_alphas, parse_ngrams, parse_table
 from candgen.cli.info import TABLE_SUFFIXES
 from candgen.cli.query import json_line, tsv_rows
@@ -30,31 +28,6 @@ from candgen.errors import ParameterError
 from candgen.text import NORMALIZERS
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
-
-
-class Result:
-    """What a command run inside this process did."""
-
-    def __init__(self, status, out, err):
-        self.status, self.out, self.err = status, out, err
-
-    @property
-    def answers(self):
-        return [json.loads(line) for line in self.out.removesuffix("\n").split("\n") if line]
-
-
-@pytest.fixture
-def cli(capfdbinary, monkeypatch):
-    """Runs a command in this process: ``cli("query", index, stdin=b"Vín")``."""
-
-    def run(*arguments, stdin=b""):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capfdbinary.readouterr()
-        status = main([str(argument) for argument in arguments])
-        out, err = capfdbinary.readouterr()
-        return Result(status, out.decode(), err.decode())
-
-    return run
 
 
 def command(*arguments):

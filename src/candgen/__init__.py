@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from candgen.errors import CandgenError
+    from candgen.evaluation.experiment import evaluate
+    from candgen.evaluation.report import Report
+    from candgen.evaluation.split import Split, split
     from candgen.generators import load
     from candgen.generators.candidate import Candidate
     from candgen.generators.explanation import Explanation
     from candgen.generators.pivot import PivotTokenIndex
     from candgen.mentions import MentionTable
+    from candgen.queries import Query
     from candgen.tokenizers import CharNgrams, WholeMention, Words
 
 __all__ = [
@@ -19,9 +23,14 @@ __all__ = [
     "Explanation",
     "MentionTable",
     "PivotTokenIndex",
+    "Query",
+    "Report",
+    "Split",
     "WholeMention",
     "Words",
+    "evaluate",
     "load",
+    "split",
 ]
 
 _HOMES = {
@@ -31,9 +40,14 @@ _HOMES = {
     "Explanation": "candgen.generators.explanation",
     "MentionTable": "candgen.mentions",
     "PivotTokenIndex": "candgen.generators.pivot",
+    "Query": "candgen.queries",
+    "Report": "candgen.evaluation.report",
+    "Split": "candgen.evaluation.split",
     "WholeMention": "candgen.tokenizers",
     "Words": "candgen.tokenizers",
+    "evaluate": "candgen.evaluation.experiment",
     "load": "candgen.generators",
+    "split": "candgen.evaluation.split",
 }
 
 

@@ -80,7 +80,7 @@ class TokenIndex:
         cls, counts: Counts, pooled: Pooled, *, threshold: float = 0.0, threads: int = 1
     ) -> "TokenIndex":
         """Lay the pooled counts out for search."""
-        ids, rank = _ranked(counts.entities)
+        ids, rank = ranked(counts.entities)
         blocks, sums = lay_out(
             pooled, counts.vocabulary, rank, threshold=threshold, threads=threads
         )
@@ -216,7 +216,7 @@ def _tie_key(entity: str) -> tuple[int, str]:
     return len(entity), entity
 
 
-def _ranked(entities: pa.LargeStringArray) -> tuple[StringTable, npt.NDArray[np.uint32]]:
+def ranked(entities: pa.LargeStringArray) -> tuple[StringTable, npt.NDArray[np.uint32]]:
     """Entity ids in the order that breaks ties, and the place of each in it."""
     keys = pa.table({"length": pc.utf8_length(entities), "id": entities})
     order = pc.sort_indices(keys, [("length", "ascending"), ("id", "ascending")])

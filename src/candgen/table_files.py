@@ -3,14 +3,12 @@
 Reading gives `Rows`: legal rows in the order of the file. Writing is all or nothing.
 """
 
-import contextlib
 import gzip
 import io
 import json
 import logging
 import os
 import re
-import secrets
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
@@ -24,6 +22,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from candgen.errors import ParameterError, TableError
+from candgen.files import replacing
 from candgen.strings import string_buffers
 from candgen.table_rows import (
     SCHEMA,
@@ -407,30 +406,19 @@ def write_rows(path: FilePath, columns: pa.Table, metadata: Mapping[str, str]) -
     where = _as_path(path)
     kind = _kind(where)
     encoded = _encoded_metadata(metadata)
-    final = Path(os.path.realpath(where))  # a symbolic link stays one
-    temporary = final.with_name(f".candgen-{secrets.token_hex(8)}.tmp")
     try:
-        if not final.parent.is_dir():
-            raise TableError(
-                f"{where} cannot be written: {final.parent} is not a folder, make it first"
-            )
-        with temporary.open("xb") as file:
+        with replacing(where) as file:
             if kind.suffix == ".parquet":
                 table = columns.replace_schema_metadata(encoded)
                 pq.write_table(table, file, compression="zstd")
             else:
                 _write_text(file, _TEXT_WRITERS[kind.suffix](columns), gzipped=kind.gzipped)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(final)
-        _sync_folder(final.parent)
+    except NotADirectoryError as error:
+        raise TableError(f"{where} cannot be written: {error}, make it first") from error
     except OSError as error:
         raise TableError(
             f"{where} cannot be written: {_reason(error)}; make room or choose another place"
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
 
 
 def _write_text(file: BinaryIO, pieces: Iterator[bytes], *, gzipped: bool) -> None:
@@ -484,12 +472,3 @@ def _encoded_metadata(metadata: Mapping[str, str]) -> dict[bytes, bytes] | None:
                 f"metadata has the key {shown(key)}, which other programs use: choose another"
             )
     return dict(sorted(encoded.items())) or None
-
-
-def _sync_folder(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # not every system can
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

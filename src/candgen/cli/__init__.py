@@ -16,9 +16,13 @@ import typer
 
 from candgen.cli.build import build
 from candgen.cli.demo import demo
+from candgen.cli.evaluate import evaluate
 from candgen.cli.explain import explain
 from candgen.cli.info import info
 from candgen.cli.query import query
+from candgen.cli.reproduce import reproduce
+from candgen.cli.split import split
+from candgen.cli.tune import tune
 from candgen.errors import CandgenError
 
 MISTAKE = 2
@@ -40,6 +44,10 @@ app.command()(build)
 app.command()(query)
 app.command()(explain)
 app.command()(info)
+app.command()(split)
+app.command()(tune)
+app.command()(evaluate)
+app.command()(reproduce)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 (Typer calls it)

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 ALPHA = 0.4
 
 
+SkipBadRows = Annotated[
+    bool, typer.Option("--skip-bad-rows", help="Leave bad rows out, and say how many.")
+]
+
+
 class Unit(StrEnum):
     """What a character is."""
 
@@ -98,9 +103,7 @@ def build(
             show_default="that of the target",
         ),
     ] = None,
-    skip_bad_rows: Annotated[
-        bool, typer.Option("--skip-bad-rows", help="Leave bad rows out, and say how many.")
-    ] = False,
+    skip_bad_rows: SkipBadRows = False,
     threads: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Threads to use.", show_default="one for each core"),

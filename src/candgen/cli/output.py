@@ -1,11 +1,13 @@
 """Standard output: UTF-8 for programs, tables for people."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable
 
 from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 
 from candgen.errors import CandgenError
@@ -35,8 +37,12 @@ def write_json(value: object) -> None:
 
 
 def show(*pieces: RenderableType) -> None:
-    """Write pieces for a person to read; in colour only on a terminal."""
+    """Write pieces for a person to read; in colour only on a terminal, and there as wide as it."""
     console = Console(markup=False, emoji=False, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        room = console.options.update(max_width=10_000)
+        widths = (Measurement.get(console, room, piece).maximum for piece in pieces)
+        console.width = max(console.width, *widths)
     with console.capture() as captured:
         for piece in pieces:
             console.print(piece)

@@ -7,7 +7,12 @@ from typing import Any
 from candgen import storage
 from candgen.errors import StorageError
 from candgen.generators.pivot import PivotTokenIndex
+from candgen.generators.pivot_method import PTI
+from candgen.methods import Method
 from candgen.storage import Stored
+
+METHODS: dict[str, Method] = {"pti": PTI}
+"""Every method, by the name that tables show: ``METHODS["pti"](training, parameters)`` builds."""
 
 LOADERS: dict[str, Callable[[Stored], Any]] = {"pti": PivotTokenIndex.from_stored}
 """How each kind of generator is made from what is stored."""

@@ -79,8 +79,8 @@ class PivotTokenIndex:
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise ParameterError(f"threads is {threads!r}: expected a whole number of at least 1")
         pivots = dict(pivots or {})
-        weights = _weights(pivots, alpha)
-        tables = _tables(pivots, target, language, weights)
+        weights = weights_of(pivots, alpha)
+        tables = tables_of(pivots, target, language, weights)
         name = language or TARGET
         counts = count(tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress)
         progress("pooling", 0.0)
@@ -152,6 +152,10 @@ class PivotTokenIndex:
         every = list(map(Candidate, entities, hits.score[there].tolist()))
         ends = np.cumsum(hits.found).tolist()
         return (every[start:end] for start, end in zip([0, *ends], ends, strict=False))
+
+    def knows(self, entities: Sequence[str]) -> list[bool]:
+        """Which of these entities can be candidates at all."""
+        return [self.tokens.place(entity) is not None for entity in entities]
 
     def explain(self, mention: str, entity: str, *, lam: float | None = None) -> Explanation:
         """Why the entity has the score it has for this mention."""
@@ -226,7 +230,7 @@ class PivotTokenIndex:
         return counted
 
 
-def _weights(
+def weights_of(
     pivots: Mapping[str, MentionTable], alpha: float | Mapping[str, float]
 ) -> dict[str, float]:
     """The alpha of each pivot."""
@@ -245,7 +249,7 @@ def _weights(
     return {pivot: check_weight(f"alpha of {pivot!r}", alpha[pivot]) for pivot in pivots}
 
 
-def _tables(
+def tables_of(
     pivots: Mapping[str, MentionTable],
     target: MentionTable | None,
     language: str | None,

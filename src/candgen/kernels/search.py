@@ -70,7 +70,7 @@ def find_tokens(child, symbol, text, start, end, low, high, found):
 
 
 @kernel
-def _gather(tokens, times):
+def gather(tokens, times):
     """Sort tokens and merge equal ones, with how often each occurs; returns how many remain."""
     tokens.sort()
     kept = 0
@@ -374,7 +374,7 @@ def search_rows(
         tokens = np.empty(length * (high - low + 1), np.int64)
         times = np.empty(len(tokens), np.float64)
         number = find_tokens(blocks.child, blocks.symbol, text, start[i], end[i], low, high, tokens)
-        number = _gather(tokens[:number], times)
+        number = gather(tokens[:number], times)
         found[i] = search(
             blocks, tokens[:number], times[:number], lam, least, prune and number <= MOST_TOKENS,
             bound, group_prior, group_bound, order, starts, score[i], rank[i], work[i],

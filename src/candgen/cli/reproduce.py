@@ -1,0 +1,145 @@
+"""``candgen reproduce``: the paper's tables and figures, on its data or on yours."""
+
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from candgen.cli.build import Normalizer, SkipBadRows
+from candgen.cli.output import show
+from candgen.cli.progress import progress_bar
+from candgen.errors import MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    from candgen.evaluation.paper import Pair
+
+NAMES = (
+    "main-results", "query-types", "high-resource", "data", "thresholding", "complexity",
+    "ceilings", "training-size", "recall-at-k", "all",
+)  # fmt: skip
+
+
+def reproduce(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"What to make: {', '.join(NAMES)}.")],
+    *,
+    data: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER",
+            help="Mention tables <lang>.*, or folders <lang> as the paper's authors released them.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write to.")
+    ],
+    pairs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pair",
+            metavar="TARGET-PIVOT",
+            help="Or TARGET-PIVOT+PIVOT; may be repeated.",
+            show_default="the paper's nine",
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,NAME", help="Which methods.", show_default="all but neural ones"
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="The most epochs of neural methods.")
+    ] = None,
+    per_type: Annotated[
+        int, typer.Option(metavar="N", min=1, help="The most queries of each type.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another draw.")] = 0,
+    normalizer: Annotated[
+        Normalizer, typer.Option(help="How text is folded.")
+    ] = Normalizer.DEFAULT,
+    zero_shot_only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LANG,LANG",
+            help="Targets without training data.",
+            show_default="the paper's: co,olo,tk",
+        ),
+    ] = None,
+    skip_bad_rows: SkipBadRows = False,
+    figures: Annotated[bool, typer.Option(help="Draw the figures, which needs matplotlib.")] = True,
+) -> None:
+    """Make a table or figure of the paper: our figures beside the published ones.
+
+    \b
+    Examples:
+      candgen reproduce all --data names -o results
+      candgen reproduce main-results --data names --pair mk-bg --pair fo-is+da -o results
+
+    Parameters are chosen on dev, everything shown is on test. What was measured is kept in the
+    folder, so a run that was interrupted goes on where it stopped. report.html has it all.
+    """
+    from candgen.evaluation.corpus import Corpus  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.evaluation.paper import HIGH_RESOURCE  # noqa: PLC0415
+    from candgen.evaluation.records import Records  # noqa: PLC0415
+    from candgen.evaluation.reproduce import names_of, prepare  # noqa: PLC0415
+    from candgen.evaluation.reproduce import reproduce as make  # noqa: PLC0415
+    from candgen.evaluation.study import Study  # noqa: PLC0415
+
+    names_of(name)
+    chosen = _methods(methods)
+    corpus = Corpus(
+        data, per_type=per_type, seed=seed, normalizer=normalizer.value, skip_bad_rows=skip_bad_rows
+    )
+    study = Study(
+        corpus, _pairs(pairs, zero_shot_only), chosen, Records(output / "records"),
+        command=[sys.executable, "-m", "candgen.cli.measure"], options=_epochs(epochs, chosen),
+        high_resource=tuple(each for each in HIGH_RESOURCE if each in corpus.languages),
+    )  # fmt: skip
+    study.check()
+    if figures and find_spec("matplotlib") is None:
+        raise MissingExtraError(
+            "figures need matplotlib: pip install 'candgen[plots]', or say --no-figures"
+        )
+    prepare(output)
+    with progress_bar() as progress:
+        made = make(
+            name, study, output, command=["candgen", *sys.argv[1:]], progress=progress,
+            figures=figures,
+        )  # fmt: skip
+    for exhibit in made:
+        show(*exhibit.tables)
+    sys.stderr.write(f"wrote {output}: open {(output / 'report.html').resolve().as_uri()}\n")
+
+
+def _methods(names: str | None) -> dict[str, Any]:
+    from candgen.generators import METHODS  # noqa: PLC0415
+
+    if names is None:
+        return {name: method for name, method in METHODS.items() if not method.neural}
+    listed = names.split(",")
+    if unknown := [name for name in listed if name not in METHODS]:
+        raise ParameterError(f"there is no method {unknown[0]!r}: choose {', '.join(METHODS)}")
+    return {name: METHODS[name] for name in listed}
+
+
+def _pairs(texts: list[str] | None, zero_shot_only: str | None) -> "tuple[Pair, ...]":
+    from candgen.evaluation.corpus import parse_pair, with_zero_shot_only  # noqa: PLC0415
+    from candgen.evaluation.paper import PAIRS  # noqa: PLC0415
+
+    chosen = PAIRS if not texts else tuple(parse_pair(text, PAIRS) for text in dict.fromkeys(texts))
+    if zero_shot_only is None:
+        return chosen
+    return with_zero_shot_only(chosen, tuple(zero_shot_only.split(",")))
+
+
+def _epochs(epochs: int | None, methods: Mapping[str, Any]) -> dict[str, Any]:
+    if epochs is None:
+        return {}
+    if not any("epochs" in method.options for method in methods.values()):
+        raise ParameterError(
+            f"--epochs {epochs}: none of {', '.join(methods)} is trained in epochs, drop it"
+        )
+    return {"epochs": epochs}

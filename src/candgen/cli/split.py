@@ -1,0 +1,120 @@
+"""``candgen split``: from one mention table to training data, dev and test."""
+
+import contextlib
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import candgen
+from candgen.cli.build import Normalizer, SkipBadRows, parse_table
+from candgen.cli.output import show, table
+from candgen.cli.progress import progress_bar
+from candgen.errors import CandgenError, StorageError
+
+if TYPE_CHECKING:
+    from candgen import Split
+
+
+class Setting(StrEnum):
+    """What the queries are for."""
+
+    JOINT = "joint"
+    ZERO_SHOT = "zero-shot"
+    HIGH_RESOURCE = "high-resource"
+
+
+class Layout(StrEnum):
+    """How the folder is laid out."""
+
+    CANDGEN = "candgen"
+    RELEASED = "released"
+
+
+def split(
+    names: Annotated[str, typer.Argument(metavar="[LANG=]FILE", help="The target's table.")],
+    *,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="The folder to write; a dataset is replaced."
+        ),
+    ],
+    per_type: Annotated[
+        int, typer.Option(metavar="N", min=1, help="The most queries of each type, dev and test.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another draw.")] = 0,
+    setting: Annotated[
+        Setting,
+        typer.Option(
+            help="zero-shot: all pairs become queries; high-resource: easy and medium ones only."
+        ),
+    ] = Setting.JOINT,
+    normalizer: Annotated[
+        Normalizer,
+        typer.Option(help="Types are those of mentions folded so; default for what build does."),
+    ] = Normalizer.NONE,
+    skip_bad_rows: SkipBadRows = False,
+    layout: Annotated[
+        Layout,
+        typer.Option(help="released: FOLDER/LANG, laid out as the paper's authors did."),
+    ] = Layout.CANDGEN,
+) -> None:
+    """Split a target's mention table into training data, dev and test queries.
+
+    \b
+    Examples:
+      candgen split fo=fo.parquet -o fo.dataset
+      candgen split co.tsv.gz --setting zero-shot -o co.dataset
+
+    Easy queries stay in the training data. Of medium ones another mention of the entity stays, and
+    of hard ones nothing. Small tables give fewer queries: at most 20% of the entities become hard.
+    """
+    named = parse_table("[LANG=]FILE", names)
+    with progress_bar() as progress:
+        progress(f"reading {named.path}", 0.0)
+        whole = candgen.MentionTable.read(named.path, skip_bad_rows=skip_bad_rows)
+        progress("drawing queries", 0.0)
+        made = candgen.split(
+            whole, per_type=per_type, seed=seed, setting=setting.value,
+            normalizer=normalizer.value, language=named.language,
+        )  # fmt: skip
+        progress(f"writing {output}", 0.0)
+        _write(made, output, layout, named.language)
+    _show(made, output)
+
+
+def _write(made: "Split", output: Path, layout: Layout, language: str) -> None:
+    from candgen.evaluation.dataset import write_dataset  # noqa: PLC0415 (--help need not wait)
+    from candgen.evaluation.released import write_released  # noqa: PLC0415
+
+    if layout is Layout.CANDGEN:
+        write_dataset(output, made)
+        return
+    missing = [each for each in (output, *output.parents) if not each.exists()]
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        write_released(output / language, made)
+    except (OSError, CandgenError) as error:
+        for each in missing:  # nothing is left behind
+            with contextlib.suppress(OSError):
+                each.rmdir()
+        if isinstance(error, CandgenError):
+            raise
+        raise StorageError(f"{output} cannot be written: {error.strerror}") from error
+
+
+def _show(made: "Split", output: Path) -> None:
+    """The numbers that were achieved."""
+    numbers = table("", "easy", "medium", "hard", "all", right=("easy", "medium", "hard", "all"))
+    for name, sizes in made.sizes.items():
+        cells = (
+            f"{sizes[kind]:,}" if kind in sizes else "–" for kind in ("easy", "medium", "hard")
+        )
+        numbers.add_row(name, *cells, f"{sum(sizes.values()):,}")
+    show(
+        f"{output}: {len(made.train):,} of {made.input.pairs:,} pairs stay for training",
+        "",
+        numbers,
+    )

@@ -1,0 +1,210 @@
+"""The data that experiments run on: a folder in the released layout, or one of mention tables."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from candgen.errors import ParameterError, TableError
+from candgen.evaluation.dataset import read_dataset
+from candgen.evaluation.paper import Pair
+from candgen.evaluation.released import (
+    DEV,
+    TEST,
+    TRAIN,
+    is_released,
+    languages,
+    read_released,
+)
+from candgen.evaluation.split import Setting, Split, TrainDevTest, split
+from candgen.mentions import MentionTable
+from candgen.methods import Training
+from candgen.queries import HARD, Query
+
+ENGLISH = "en"
+SUFFIXES = (".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".parquet")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One target with its pivots, split: what one column of the paper's tables is about."""
+
+    pair: Pair
+    pivots: Mapping[str, MentionTable]
+    parts: TrainDevTest
+    english: MentionTable | None
+
+    @property
+    def settings(self) -> list[str]:
+        """The settings in which it can be evaluated; the last one knows most."""
+        alone = self.pair.zero_shot_only or len(self.parts.train) == 0
+        return ["zero-shot"] if alone else ["zero-shot", "joint"]
+
+    def training(self, setting: str) -> Training:
+        """What a method may learn from in a setting; never the test queries."""
+        return Training(
+            self.pivots, self.parts.train if setting == "joint" else None, self.pair.target,
+            self.english, self.parts.dev,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A folder with a file ``<language>.*`` or a folder ``<language>`` for each language.
+
+    Tables are split here, after the normalizer: what the index cannot tell apart is one mention.
+    Queries in the released layout are taken as they are.
+    """
+
+    folder: Path
+    per_type: int = 1000
+    seed: int = 0
+    normalizer: str = "default"
+    skip_bad_rows: bool = False
+
+    @cached_property
+    def released(self) -> bool:
+        """Whether this is the layout in which the paper's authors released their data."""
+        if not self.folder.is_dir():
+            raise TableError(f"{self.folder} is not a folder: name the folder that holds the data")
+        return is_released(self.folder)
+
+    @cached_property
+    def languages(self) -> list[str]:
+        """The languages that there is data of."""
+        if self.released:
+            return languages(self.folder)
+        return sorted(
+            {path.name.split(".")[0] for path in self.folder.iterdir() if _is_table(path)}
+        )
+
+    def case(self, pair: Pair) -> Case:
+        """A target, split, and its pivots."""
+        setting: Setting = "zero-shot" if pair.zero_shot_only else "joint"
+        return Case(
+            pair, {pivot: self.table(pivot) for pivot in pair.pivots},
+            self.parts(pair.target, setting),
+            self.table(ENGLISH) if ENGLISH in self.languages else None,
+        )  # fmt: skip
+
+    def high_resource(self, language: str) -> Case:
+        """A language that is evaluated with its own data alone."""
+        pair = Pair(language, "", "high", zero_shot_only=False)
+        return Case(pair, {}, self.parts(language, "high-resource"), None)
+
+    def table(self, language: str) -> MentionTable:
+        """All pairs of a language, or its training data in the released layout."""
+        path = self.path(language)
+        if self.released:
+            return read_released(path, skip_bad_rows=self.skip_bad_rows).train
+        return _read(path, skip_bad_rows=self.skip_bad_rows)
+
+    def parts(self, language: str, setting: Setting) -> TrainDevTest:
+        """Training data, dev and test; those that were released, or a split of the table."""
+        if self.released:
+            path = self.path(language)
+            found = read_released(path, skip_bad_rows=self.skip_bad_rows)
+            queries = (path / DEV).is_file() and (path / TEST).is_file()
+            if setting == "high-resource":
+                return (
+                    _without_hard(found) if queries else self._split(found.train, language, setting)
+                )
+            if not queries:
+                raise TableError(f"{path} has no {DEV} and {TEST}: a target needs both")
+            return found
+        return self._split(self.table(language), language, setting)
+
+    def fingerprint(self, *names: str) -> dict[str, str]:
+        """The SHA-256 of each language's files, to tell whether results still belong to them."""
+        return {name: _digest(self.path(name)) for name in sorted(set(names))}
+
+    def _split(self, table: MentionTable, language: str, setting: Setting) -> Split:
+        made = split(
+            table, per_type=self.per_type, seed=self.seed, setting=setting,
+            normalizer=self.normalizer, language=language,
+        )  # fmt: skip
+        for name, part in (("dev", made.dev), ("test", made.test)):
+            if not part:
+                raise ParameterError(
+                    f"{language} has {len(table)} pairs, too few for {name} queries: leave it out"
+                )
+        return made
+
+    def path(self, language: str) -> Path:
+        """The file or folder of a language; a clear refusal where there is none, or two."""
+        if self.released:
+            found = [self.folder / language] if language in self.languages else []
+        else:
+            found = [self.folder / (language + suffix) for suffix in SUFFIXES]
+            found = [path for path in found if path.exists()]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise TableError(
+                f"{found[0]} and {found[1].name} are both tables of {language}: keep one"
+            )
+        raise TableError(
+            f"{self.folder} has no data of {language!r}: expected {language}.tsv.gz, "
+            f"{language}.parquet, or a folder {language} with mentions_tr.txt"
+        )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    train: MentionTable
+    dev: list[Query]
+    test: list[Query]
+
+
+def _without_hard(found: TrainDevTest) -> _Parts:
+    return _Parts(found.train, _not_hard(found.dev), _not_hard(found.test))
+
+
+def _not_hard(queries: Sequence[Query]) -> list[Query]:
+    return [query for query in queries if query.type != HARD]
+
+
+def _is_table(path: Path) -> bool:
+    return path.name.endswith(SUFFIXES) and not path.name.startswith(".")
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, *, skip_bad_rows: bool) -> MentionTable:
+    return MentionTable.read(path, skip_bad_rows=skip_bad_rows)
+
+
+def _digest(path: Path) -> str:
+    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    state = hashlib.sha256()
+    for each in files:
+        with each.open("rb") as file:
+            state.update(hashlib.file_digest(file, "sha256").digest())
+    return state.hexdigest()
+
+
+def open_parts(path: Path, *, skip_bad_rows: bool = False) -> TrainDevTest:
+    """A dataset folder, or one language in the released layout; files are read when asked for."""
+    if any((path / name).is_file() for name in (TRAIN, DEV, TEST)):
+        return read_released(path, skip_bad_rows=skip_bad_rows)
+    return read_dataset(path)
+
+
+def parse_pair(text: str, known: tuple[Pair, ...]) -> Pair:
+    """What ``TARGET-PIVOT`` or ``TARGET-PIVOT+PIVOT`` means.
+
+    >>> parse_pair("fo-is+da", ()).pivots
+    ('is', 'da')
+    """
+    for pair in known:
+        if text == pair.key:
+            return pair
+    target, dash, pivot = text.partition("-")
+    if not dash or not target or not all(pivot.split("+")):
+        raise ParameterError(f"{text!r} is not a pair: expected TARGET-PIVOT, such as mk-bg")
+    return Pair(target, pivot, "", zero_shot_only=False)
+
+
+def with_zero_shot_only(pairs: tuple[Pair, ...], targets: tuple[str, ...]) -> tuple[Pair, ...]:
+    """The same pairs, of which exactly these targets have no training data."""
+    return tuple(pair._replace(zero_shot_only=pair.target in targets) for pair in pairs)

@@ -1,0 +1,204 @@
+"""A dataset: the folder that a split is kept in.
+
+``fo.dataset/`` holds ``train.tsv.gz``, ``dev.tsv``, ``test.tsv`` and ``manifest.json``, which says
+how they were made, from what, how many there are, and the SHA-256 of each file. There are no dates
+in it: the same split gives byte-identical files.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from candgen.errors import ParameterError, StorageError
+from candgen.evaluation.folders import replacing_folder
+from candgen.evaluation.split import TYPES_OF, Split
+from candgen.files import write_text
+from candgen.manifest import render
+from candgen.mentions import MentionTable
+from candgen.queries import Query, read_queries, write_queries
+from candgen.table_rows import shown
+
+FORMAT = "candgen dataset"
+FORMAT_VERSION = 1
+TRAIN, DEV, TEST = FILES = ("train.tsv.gz", "dev.tsv", "test.tsv")
+MANIFEST = "manifest.json"
+
+_FIELDS = {
+    "candgen_version", "checksum", "counts", "files", "format", "format_version", "input",
+    "language", "normalizer", "per_type", "seed", "setting",
+}  # fmt: skip
+
+FilePath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A split that is read from its folder: each file when it is first asked for, and checked.
+
+    What is not asked for need not be there: parameters can be tuned where ``test.tsv`` is not.
+    """
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    @cached_property
+    def train(self) -> MentionTable:
+        """The training data of the target."""
+        return MentionTable.read(self._verified(TRAIN))
+
+    @cached_property
+    def dev(self) -> list[Query]:
+        """The queries on which parameters are chosen."""
+        return read_queries(self._verified(DEV))
+
+    @cached_property
+    def test(self) -> list[Query]:
+        """The queries that are for the end."""
+        return read_queries(self._verified(TEST))
+
+    @property
+    def sizes(self) -> dict[str, dict[str, int]]:
+        """How many queries of each type of the setting there are, in dev and in test."""
+        types = TYPES_OF[self.setting]
+        counts = self.manifest["counts"]
+        return {name: {kind: counts[name][kind] for kind in types} for name in ("dev", "test")}
+
+    @property
+    def setting(self) -> str:
+        """What the table was split for: joint, zero-shot or high-resource."""
+        return str(self.manifest["setting"])
+
+    @property
+    def normalizer(self) -> str:
+        """The normalizer after which the types of the queries hold."""
+        return str(self.manifest["normalizer"])
+
+    @property
+    def language(self) -> str | None:
+        """The language of the table, if it was given."""
+        language: str | None = self.manifest["language"]
+        return language
+
+    def _verified(self, name: str) -> Path:
+        """The path of a file, after its content was found to be what the manifest says."""
+        path = self.path / name
+        found = _file_entry(path)
+        if found != self.manifest["files"][name]:
+            raise StorageError(
+                f"{path} is not as it was written, so the manifest is not true of it: "
+                "put the file back as it was, or split again"
+            )
+        return path
+
+
+def write_dataset(path: FilePath, split: Split) -> None:
+    """Write a split to a folder, in place of the dataset that is there, or nothing at all.
+
+    An empty folder is used; one that holds anything but a dataset is refused and left alone.
+    """
+    if not isinstance(split, Split):
+        raise ParameterError(f"split is {shown(split)}, expected what candgen.split returns")
+    with replacing_folder(Path(path), _may_replace) as folder:
+        split.train.write(folder / TRAIN)
+        write_queries(folder / DEV, split.dev)
+        write_queries(folder / TEST, split.test)
+        files = {name: _file_entry(folder / name) for name in FILES}
+        write_text(folder / MANIFEST, render({**_content(split), "files": files}).decode("ascii"))
+
+
+def read_dataset(path: FilePath) -> Dataset:
+    """Open a dataset: its manifest now, its files when they are needed."""
+    folder = Path(path)
+    where = folder / MANIFEST
+    try:
+        text = where.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise StorageError(
+            f"{folder} is no dataset: expected a folder with {MANIFEST}, which split makes"
+        ) from None
+    except OSError as error:
+        raise StorageError(f"{where} cannot be read: {error.strerror or error}") from error
+    content = _parsed(text)
+    if content is None or content.get("format") != FORMAT:
+        raise StorageError(f"{where} is not the manifest of a dataset: split again")
+    version = content.get("format_version")
+    if isinstance(version, int) and version > FORMAT_VERSION:
+        raise StorageError(
+            f"{where} was written by a newer candgen (format {version}, this one reads "
+            f"{FORMAT_VERSION}): upgrade candgen, or split again"
+        )
+    if version != FORMAT_VERSION or not _is_intact(content, text):
+        raise StorageError(f"{where} is not as it was written: put it back, or split again")
+    return Dataset(folder, content)
+
+
+def _content(split: Split) -> dict[str, Any]:
+    train = {
+        "pairs": len(split.train),
+        "entities": pc.count_distinct(split.train.arrow["entity"]).as_py(),
+    }
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "candgen_version": _candgen_version(),
+        "seed": split.seed,
+        "per_type": split.per_type,
+        "setting": split.setting,
+        "normalizer": split.normalizer,
+        "language": split.language,
+        "input": split.input._asdict(),
+        "counts": {"train": train, **split.sizes},
+    }
+
+
+def _candgen_version() -> str:
+    try:
+        return importlib.metadata.version("candgen")
+    except importlib.metadata.PackageNotFoundError:
+        return "0+unknown"
+
+
+def _file_entry(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            return {"bytes": file.tell(), "sha256": digest}
+    except FileNotFoundError:
+        raise StorageError(f"{path} is missing: put it back, or split again") from None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _may_replace(folder: Path) -> bool:
+    """Whether there is a dataset and nothing else: what a person put beside it is not ours."""
+    try:
+        content = _parsed((folder / MANIFEST).read_bytes())
+    except OSError:
+        return False
+    names = {entry.name for entry in folder.iterdir()}
+    return content is not None and content.get("format") == FORMAT and names <= {*FILES, MANIFEST}
+
+
+def _parsed(text: bytes) -> dict[str, Any] | None:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _is_intact(content: dict[str, Any], text: bytes) -> bool:
+    """Whether this is what `render` wrote: it has one way to write, and a checksum."""
+    unsigned = {name: value for name, value in content.items() if name != "checksum"}
+    try:
+        return set(content) == _FIELDS and render(unsigned) == text
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,72 @@
+"""Tables of what an index costs."""
+
+from candgen.evaluation.measurements import COMPLEXITY_THRESHOLD, K
+from candgen.evaluation.page import Exhibit
+from candgen.evaluation.paper import published
+from candgen.evaluation.results import (
+    Results,
+    exhibit,
+    paper_cells,
+    printed,
+)
+from candgen.evaluation.tables import Cell, Table
+
+
+def thresholding(results: Results) -> Exhibit:
+    """Recall@30 with less of the index."""
+    rows: list[tuple[Cell, ...]] = []
+    for pair in results.pairs:
+        for method in results.methods:
+            found = results.of("thresholds", pair.key, method)
+            for one in found["thresholds"] if found else ():
+                keys = (pair.key, f"{one['threshold']:g}")
+                ours = method == "pti"
+                paper = [published("thresholding", *keys, what) for what in ("recall", "removed")]
+                recall, removed = paper if ours else (None, None)
+                rows.append(
+                    (
+                        pair.key, method, len(results.queries(pair)["types"]), keys[1],
+                        one["recall"], *paper_cells(one["recall"], recall),
+                        one["removed"], *paper_cells(one["removed"], removed),
+                    )
+                )  # fmt: skip
+    columns = (
+        "pair", "method", "queries", "threshold", f"recall@{K}", "paper", "difference",
+        "removed %", "removed %, paper", "removed %, difference",
+    )  # fmt: skip
+    note = (
+        "Removed is the share of priors and posteriors, together. Parameters are those that dev "
+        "chose for no threshold."
+    )
+    table = Table("Thresholding", columns, tuple(rows), note=note)
+    return exhibit("thresholding", "Thresholding", [table])
+
+
+def complexity(results: Results) -> Exhibit:
+    """Parameters, seconds and memory."""
+    rows: list[tuple[Cell, ...]] = []
+    for pair in results.pairs:
+        for method in results.methods:
+            found = results.of("complexity", pair.key, method) or {}
+            paper = [
+                printed(published("complexity", pair.key, what, method))
+                for what in ("parameters-printed", "training-minutes", "inference-seconds")
+            ]
+            rows.append(
+                (
+                    pair.key, method, found["parameters"], paper[0],
+                    f"{found['build_seconds']:.2f}", paper[1], found["queries"],
+                    f"{found['query_seconds']:.2f}", paper[2], round(found["peak_bytes"] / 1e6),
+                )
+            )  # fmt: skip
+    columns = (
+        "pair", "method", "parameters", "paper", "build, s", "paper, min", "queries",
+        "all queries, s", "paper, s", "peak memory, MB",
+    )  # fmt: skip
+    note = (
+        f"Each on one core in a process of its own, PTI with threshold {COMPLEXITY_THRESHOLD}. "
+        "Peak memory is that of the whole process. The paper had larger tables and another "
+        "machine, so no difference is given."
+    )
+    table = Table("Complexity", columns, tuple(rows), note=note)
+    return exhibit("complexity", "Complexity", [table])

@@ -1,0 +1,196 @@
+"""Evaluating generators on queries, and choosing what dev says is best."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from candgen.errors import ParameterError
+from candgen.evaluation import metrics
+from candgen.evaluation.ceilings import unlike_pivots
+from candgen.evaluation.report import Answer, Report
+from candgen.evaluation.tables import Cell, Table
+from candgen.mentions import MentionTable
+from candgen.methods import Generator, Method, Training, place, rank_golds
+from candgen.queries import Query
+
+Progress = Callable[[str, float], None]
+
+QUERIES_AT_ONCE = 1000
+
+
+def nothing(_doing: str, _share: float) -> None:
+    """Show no progress."""
+
+
+def evaluate(
+    generators: Mapping[str, Generator],
+    queries: Iterable[Query],
+    *,
+    ks: Sequence[int] = (10, 20, 30),
+    pivots: Mapping[str, MentionTable] | None = None,
+    normalizer: str = "none",
+    language: str | None = None,
+    progress: Progress = nothing,
+) -> Report:
+    """Ask every generator for the candidates of every query; nobody sees the golds but the report.
+
+    With ``pivots`` the report also looks at the queries whose mention is not one of the gold's
+    names there, compared after the normalizer, which is told the languages.
+
+    >>> class Guess:
+    ...     def candidates(self, mentions, k=30):
+    ...         return [[("Q282", 1.0), ("Q1741", 0.5)][:k] for _ in mentions]
+    >>> queries = [Query("Vín", "Q282", "easy"), Query("Wien", "Q1741", "hard")]
+    >>> report = evaluate({"guess": Guess()}, queries, ks=(1, 2))
+    >>> report.recall("guess", k=1), report.recall("guess", k=2), report.mrr("guess")
+    (50.0, 100.0, 0.75)
+    """
+    checked = _checked_queries(queries)
+    depths = _checked_ks(ks)
+    if not isinstance(generators, Mapping) or not generators:
+        raise ParameterError("generators: expected a dict of at least one, such as {'pti': index}")
+    unlike = None
+    if pivots is not None:
+        unlike = unlike_pivots(
+            checked, pivots.values(), normalizer=normalizer, language=language,
+            languages=list(pivots),
+        )  # fmt: skip
+    answers = {
+        name: list(_answers(name, generator, checked, depths[-1], progress))
+        for name, generator in generators.items()
+    }
+    return Report(checked, answers, depths, unlike)
+
+
+def _answers(
+    name: str, generator: Any, queries: list[Query], k: int, progress: Progress  # noqa: ANN401
+) -> Iterator[Answer]:  # fmt: skip
+    knows = getattr(generator, "knows", None)
+    for first in range(0, len(queries), QUERIES_AT_ONCE):
+        progress(f"asking {name}", first / len(queries))
+        batch = queries[first : first + QUERIES_AT_ONCE]
+        found = generator.candidates([query.mention for query in batch], k=k)
+        if len(found) != len(batch):
+            raise ParameterError(
+                f"{name} gave {len(found)} answers to {len(batch)} mentions: expected one for each"
+            )
+        known = [None] * len(batch) if knows is None else knows([q.entity for q in batch])
+        for query, candidates, knowing in zip(batch, found, known, strict=True):
+            rank = place(query.entity, candidates[:k])
+            top: Sequence[Any] = candidates[0] if candidates else (None, None)
+            score = candidates[rank - 1][1] if rank else None
+            yield Answer(rank, score, top[0], top[1], knowing)
+
+
+class Trial(NamedTuple):
+    """One choice of parameters, and how good it is on dev."""
+
+    parameters: dict[str, Any]
+    recall: float
+    mrr: float
+
+    @property
+    def described(self) -> str:
+        """What was chosen, in words: alpha 0.4, lam 1."""
+        return describe(self.parameters)
+
+
+def describe(parameters: Mapping[str, Any]) -> str:
+    """Parameters in words.
+
+    >>> describe({"alpha": 1.0, "normalizer": "none"})
+    'alpha 1, normalizer none'
+    """
+    return ", ".join(
+        f"{name} {value:g}" if isinstance(value, int | float) else f"{name} {value}"
+        for name, value in parameters.items()
+    )
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """All choices that were tried on dev, in the order of the grid."""
+
+    trials: tuple[Trial, ...]
+    queries: int
+    k: int
+
+    @property
+    def best(self) -> Trial:
+        """The highest recall@k; among equals the highest MRR, then the first."""
+        return max(self.trials, key=lambda trial: (trial.recall, trial.mrr))
+
+    def table(self) -> Table:
+        """A row for each choice; the best one is marked."""
+        best = self.best
+        names = tuple(self.trials[0].parameters)
+        rows: list[tuple[Cell, ...]] = [
+            (
+                *(f"{trial.parameters[name]}" for name in names), self.queries, trial.recall,
+                f"{trial.mrr:.3f}", "best" if trial is best else "",
+            )
+            for trial in self.trials
+        ]  # fmt: skip
+        return Table(
+            "Recall on dev", (*names, "queries", f"recall@{self.k}", "MRR", ""), tuple(rows)
+        )
+
+
+def tune(
+    method: Method,
+    training: Training,
+    dev: Iterable[Query],
+    *,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    fixed: Mapping[str, Any] | None = None,
+    k: int = 30,
+    progress: Progress = nothing,
+) -> Tuning:
+    """Try every choice of a method's grid on dev; test queries have no way in here.
+
+    ``grid`` replaces or adds values of a parameter, ``fixed`` are parameters of all choices.
+    """
+    queries = _checked_queries(dev)
+    (k,) = _checked_ks([k])
+    choices = method.choices(training, grid)
+    if not choices:
+        raise ParameterError("the grid has a parameter without values: give each at least one")
+    complete = [{**(fixed or {}), **choice} for choice in choices]
+    progress(f"trying {len(choices)} choices on dev", 0.0)
+    if method.ranks is not None:
+        ranks = method.ranks(training, complete, queries, k)
+    else:
+        ranks = []
+        for number, parameters in enumerate(complete):
+            progress(f"trying {len(choices)} choices on dev", number / len(choices))
+            ranks.append(rank_golds(method(training, parameters), queries, k))
+    return Tuning(
+        tuple(
+            Trial(choice, metrics.recall(some, k), metrics.mrr(some))
+            for choice, some in zip(choices, ranks, strict=True)
+        ),
+        len(queries), k,
+    )  # fmt: skip
+
+
+def _checked_queries(queries: Iterable[Query]) -> list[Query]:
+    checked = []
+    for number, query in enumerate(queries):
+        if not isinstance(query, tuple | list) or not 2 <= len(query) <= 3:
+            raise ParameterError(
+                f"queries[{number}] is {query!r}: expected Query(mention, entity, type)"
+            )
+        checked.append(Query(*query))
+    if not checked:
+        raise ParameterError("there are no queries: nothing can be measured")
+    return checked
+
+
+def _checked_ks(ks: Sequence[int]) -> tuple[int, ...]:
+    listed = list(ks) if isinstance(ks, Sequence) else [ks]
+    for k in listed:
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise ParameterError(f"k is {k!r}: expected a whole number of at least 1")
+    if not listed:
+        raise ParameterError("ks is empty: give at least one k, such as 30")
+    return tuple(sorted(set(listed)))

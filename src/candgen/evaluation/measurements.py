@@ -1,0 +1,143 @@
+"""What is measured for each pair and method: everything that the paper's tables are made of.
+
+A measurement is a function of a case and a method; it chooses parameters on dev, and what it gives
+can be written as JSON.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from candgen.evaluation.ceilings import ceiling, paper_spaces, unlike_pivots
+from candgen.evaluation.complexity import measure_apart
+from candgen.evaluation.corpus import Case
+from candgen.evaluation.experiment import tune
+from candgen.evaluation.metrics import recall
+from candgen.evaluation.records import Result
+from candgen.evaluation.shuffle import shuffle_keys
+from candgen.mentions import MentionTable
+from candgen.methods import Method, Parameters, Training, rank_golds
+
+K = 30
+DEPTH = 100
+"""How far down candidates are looked at, for recall against k."""
+
+THRESHOLDS = (0.0, 0.01, 0.1)
+COMPLEXITY_THRESHOLD = 0.01
+SHARES = (0.01, 0.03, 0.1, 0.3, 1.0)
+"""Of the pivot's pairs, for recall against the amount of training data."""
+
+
+def ranks(case: Case, method: Method, fixed: Parameters) -> Result:
+    """In each setting, what dev chose, and the ranks of the test queries' golds."""
+    found = {}
+    for setting in case.settings:
+        training = case.training(setting)
+        tuning = tune(method, training, case.parts.dev, fixed=fixed, k=K)
+        best = tuning.best
+        generator = method(training, {**fixed, **best.parameters})
+        found[setting] = {
+            "parameters": best.parameters,
+            "dev": {"queries": tuning.queries, "recall": best.recall},
+            "ranks": rank_golds(generator, case.parts.test, DEPTH).tolist(),
+        }
+    return {"settings": found}
+
+
+def queries(case: Case, normalizer: str) -> Result:
+    """What the test queries are, and how much data there is beside them."""
+    unlike = unlike_pivots(
+        case.parts.test, case.pivots.values(), normalizer=normalizer,
+        language=case.pair.target, languages=list(case.pivots),
+    )  # fmt: skip
+    return {
+        "types": [query.type for query in case.parts.test],
+        "unlike": unlike.tolist(),
+        "dev": len(case.parts.dev),
+        "train": _amount(case.parts.train),
+        "pivots": {name: _amount(table) for name, table in case.pivots.items()},
+    }
+
+
+def thresholds(case: Case, method: Method, fixed: Parameters, chosen: Parameters) -> Result:
+    """Recall and the share of entries that go, with what dev chose for no threshold."""
+    training = case.training(case.settings[-1])
+    found = []
+    for threshold in THRESHOLDS:
+        generator = method(training, {**fixed, **chosen, "threshold": threshold})
+        found.append(
+            {
+                "threshold": threshold,
+                "recall": recall(rank_golds(generator, case.parts.test, K), K),
+                "removed": 100 * method.size(generator).removed,
+            }
+        )
+    return {"thresholds": found}
+
+
+def training_sizes(
+    case: Case, method: Method, fixed: Parameters, chosen: Mapping[str, Parameters], seed: int
+) -> Result:
+    """Recall with a part of the pivots' pairs; every part contains the smaller ones."""
+    found = []
+    for share in SHARES:
+        pivots = {name: _sample(table, share, seed) for name, table in case.pivots.items()}
+        pairs = sum(len(table) for table in pivots.values())
+        for setting in case.settings:
+            whole = case.training(setting)
+            training = Training(pivots, whole.target, whole.language, whole.english, whole.dev)
+            generator = method(training, {**fixed, **chosen[setting]})
+            reached = recall(rank_golds(generator, case.parts.test, K), K)
+            found.append({"share": share, "pairs": pairs, "setting": setting, "recall": reached})
+    return {"sizes": found}
+
+
+def complexity(
+    case: Case, name: str, method: Method, fixed: Parameters, chosen: Parameters,
+    command: Sequence[str],
+) -> Result:  # fmt: skip
+    """What building and asking cost in the best setting, with the paper's threshold if any."""
+    small = {"threshold": COMPLEXITY_THRESHOLD} if "threshold" in method.options else {}
+    training = case.training(case.settings[-1])
+    return measure_apart(command, name, training, {**fixed, **chosen, **small}, case.parts.test)
+
+
+def ceilings(case: Case) -> Result:
+    """For each candidate space, the share of test queries whose gold is in it, by type."""
+    target = case.parts.train if "joint" in case.settings else None
+    spaces = paper_spaces(case.pivots.values(), target, case.english)
+    return {
+        label: {kind: found._asdict() for kind, found in ceiling(case.parts.test, entities).items()}
+        for label, entities in spaces.items()
+    }
+
+
+def high_resource(case: Case, method: Method, fixed: Parameters) -> Result:
+    """What dev chose and the test ranks, for a language that learns from its own data alone."""
+    training = Training({}, case.parts.train, case.pair.target, dev=case.parts.dev)
+    best = tune(method, training, case.parts.dev, fixed=fixed, k=K).best
+    generator = method(training, {**fixed, **best.parameters})
+    return {
+        "parameters": best.parameters,
+        "ranks": rank_golds(generator, case.parts.test, DEPTH).tolist(),
+        "types": [query.type for query in case.parts.test],
+    }
+
+
+def data(table: MentionTable) -> Result:
+    """How much data a language has."""
+    return _amount(table)
+
+
+def _amount(table: MentionTable) -> dict[str, Any]:
+    return {"pairs": len(table), "entities": len(table.entities), "occurrences": table.total}
+
+
+def _sample(table: MentionTable, share: float, seed: int) -> MentionTable:
+    """A share of the pairs, drawn uniformly; at least one."""
+    if share == 1.0:
+        return table
+    keys = shuffle_keys(np.arange(len(table)), seed, 3)
+    chosen = np.argsort(keys, kind="stable")[: max(1, round(share * len(table)))]
+    return MentionTable.from_arrow(table.arrow.take(np.sort(chosen)))

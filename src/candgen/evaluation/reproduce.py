@@ -1,0 +1,138 @@
+"""The paper's tables and figures from one call, written to a folder as everyone wants them."""
+
+import platform
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from candgen.errors import ParameterError, StorageError
+from candgen.evaluation.exhibits import MAKERS
+from candgen.evaluation.page import Exhibit, page
+from candgen.evaluation.paper import EXHIBITS
+from candgen.evaluation.plots import Drawing, draw
+from candgen.evaluation.results import Results
+from candgen.evaluation.study import Progress, Study, version
+from candgen.files import replacing, write_text
+
+ALL = "all"
+TITLE = "Efficient Entity Candidate Generation for Low-Resource Languages, reproduced"
+INTRODUCTION = (
+    "Every table and figure of the paper, measured anew with candgen. Parameters were chosen on "
+    "dev queries, everything shown is on test queries. Recall is in percent of all queries; "
+    "intervals are 95% bootstrap intervals."
+)
+
+
+def names_of(name: str) -> tuple[str, ...]:
+    """The exhibits that a name stands for.
+
+    >>> names_of("data")
+    ('data',)
+    """
+    if name == ALL:
+        return EXHIBITS
+    if name not in EXHIBITS:
+        raise ParameterError(f"nothing is called {name!r}: choose {', '.join(EXHIBITS)} or {ALL}")
+    return (name,)
+
+
+def reproduce(
+    name: str,
+    study: Study,
+    output: Path,
+    *,
+    command: Sequence[str],
+    progress: Progress,
+    figures: bool = True,
+) -> list[Exhibit]:
+    """Measure, and write ``tables``, ``figures``, ``report.md`` and ``report.html`` to a folder.
+
+    ``command`` is what the page says it was made with. Without ``figures`` none is drawn.
+    """
+    names = names_of(name)
+    findings = study.measure(names, progress)
+    results = Results(findings, study.pairs, tuple(study.methods), study.high_resource)
+    exhibits = []
+    for number, each in enumerate(names):
+        progress(f"drawing {each}", number / len(names))
+        made = MAKERS[each](results)
+        if made.figure is not None:
+            made = (
+                replace(made, drawing=draw(made.figure)) if figures else replace(made, figure=None)
+            )
+        exhibits.append(made)
+    facts = _facts(study)
+    _write(output, exhibits)
+    write_text(output / "report.md", _markdown(exhibits, facts, command))
+    write_text(
+        output / "report.html",
+        page(TITLE, exhibits, facts=facts, command=shlex.join(command), introduction=INTRODUCTION),
+    )
+    return exhibits
+
+
+def prepare(output: Path) -> None:
+    """Make the folder; refuse, before the long work, what cannot be written to."""
+    try:
+        for folder in (output, output / "tables", output / "figures", output / "records"):
+            folder.mkdir(parents=True, exist_ok=True)
+        with replacing(output / "tables" / ".try"):
+            pass
+        (output / "tables" / ".try").unlink()
+    except OSError as error:
+        raise StorageError(
+            f"{output} cannot be written: {error.strerror or error}; choose another folder"
+        ) from error
+
+
+def _write(output: Path, exhibits: Sequence[Exhibit]) -> None:
+    for exhibit in exhibits:
+        for number, table in enumerate(exhibit.tables, start=1):
+            stem = exhibit.name if number == 1 else f"{exhibit.name}-{number}"
+            for suffix in (".csv", ".json", ".md", ".tex"):
+                table.write(output / "tables" / f"{stem}{suffix}")
+        if exhibit.drawing is not None:
+            _write_drawing(output / "figures" / exhibit.name, exhibit.drawing)
+
+
+def _write_drawing(stem: Path, drawing: Drawing) -> None:
+    for suffix, content in ((".svg", drawing.svg), (".png", drawing.png)):
+        path = stem.with_name(stem.name + suffix)
+        try:
+            with replacing(path) as file:
+                file.write(content)
+        except OSError as error:
+            raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _facts(study: Study) -> list[tuple[str, str]]:
+    corpus = study.corpus
+    packages = ("candgen", "numpy", "numba", "pyarrow", "matplotlib")
+    made = "as released" if corpus.released else f"drawn here, up to {corpus.per_type} of each type"
+    facts = [
+        ("date", datetime.now(UTC).strftime("%Y-%m-%d")),
+        ("pairs", ", ".join(pair.key for pair in study.pairs)),
+        ("methods", ", ".join(study.methods)),
+        ("queries", made),
+        ("seed", str(corpus.seed)),
+        ("normalizer", corpus.normalizer),
+        *((name, str(value)) for name, value in study.options.items()),
+        ("Python", platform.python_version()),
+    ]
+    facts += [(name, version(name)) for name in packages]
+    return facts
+
+
+def _markdown(
+    exhibits: Sequence[Exhibit], facts: Sequence[tuple[str, str]], command: Sequence[str]
+) -> str:
+    parts = [f"# {TITLE}\n", f"{INTRODUCTION}\n", f"```sh\n{shlex.join(command)}\n```\n"]
+    parts.append("; ".join(f"{name}: {value}" for name, value in facts) + "\n")
+    for exhibit in exhibits:
+        parts.append(f"## {exhibit.title}\n")
+        if exhibit.drawing is not None:
+            parts.append(f"![{exhibit.title}](figures/{exhibit.name}.svg)\n")
+        parts += [table.to_markdown() for table in exhibit.tables]
+    return "\n".join(parts)

@@ -1,0 +1,129 @@
+"""Findings as exhibits ask for them, and the cells that all their tables have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from candgen.evaluation import metrics
+from candgen.evaluation.figures import Figure
+from candgen.evaluation.looks import LOOKS, PANELS
+from candgen.evaluation.measurements import K
+from candgen.evaluation.page import Exhibit
+from candgen.evaluation.paper import Pair, where
+from candgen.evaluation.study import Findings, Step
+from candgen.evaluation.tables import Cell, Difference, Table
+from candgen.methods import Ranks
+from candgen.queries import TYPES
+
+NOT_IN_THE_PAPER = "not in the paper"
+ZERO_SHOT, JOINT = SETTINGS = ("zero-shot", "joint")
+
+
+@dataclass(frozen=True)
+class Results:
+    """Findings, with the questions that exhibits ask of them."""
+
+    findings: Findings
+    pairs: tuple[Pair, ...]
+    methods: tuple[str, ...]
+    high_resource: tuple[str, ...]
+
+    def of(self, kind: str, subject: str, method: str = "") -> dict[str, Any] | None:
+        """A result, or None where that was not measured."""
+        return self.findings.get(Step(kind, subject, method))
+
+    def ranks(self, pair: Pair, method: str, setting: str) -> Ranks:
+        """The test ranks in a setting; where there is no training data joint is zero-shot."""
+        settings = self.findings[Step("ranks", pair.key, method)]["settings"]
+        return np.array(settings.get(setting, settings[ZERO_SHOT])["ranks"], np.int64)
+
+    def chosen(self, pair: Pair, method: str, setting: str) -> dict[str, Any]:
+        """What dev chose, and how good it was there."""
+        settings = self.findings[Step("ranks", pair.key, method)]["settings"]
+        return settings.get(setting, settings[ZERO_SHOT])  # type: ignore[no-any-return]
+
+    def queries(self, pair: Pair) -> dict[str, Any]:
+        """The types of the test queries, and which are unlike any pivot name."""
+        return self.findings[Step("queries", pair.key)]
+
+    def types(self, pair: Pair) -> list[str]:
+        """The types that are present, easiest first."""
+        present = set(self.queries(pair)["types"])
+        return [name for name in TYPES if name in present]
+
+    def settings(self, pair: Pair) -> list[str]:
+        """The settings that were measured apart."""
+        return list(self.findings[Step("ranks", pair.key, self.methods[0])]["settings"])
+
+
+def exhibit(
+    name: str, title: str, tables: Sequence[Table], figure: Figure | None = None
+) -> Exhibit:
+    """An exhibit that says where in the paper it is from."""
+    title = f"{title} ({where(name)} of the paper)"
+    if figure is not None:
+        figure = replace(_drawable(figure), name=name, title=title)
+    return Exhibit(name, title, tuple(tables), figure)
+
+
+def _drawable(figure: Figure) -> Figure:
+    """The figure, or as much of it as can be told apart: the tables have everything."""
+    labels, panels = figure.labels()[: len(LOOKS)], figure.panels[:PANELS]
+    if labels == figure.labels() and panels == figure.panels:
+        return figure
+    kept = tuple(
+        replace(panel, series=tuple(each for each in panel.series if each.label in labels))
+        for panel in panels
+    )
+    return replace(figure, panels=kept, note="Not all can be drawn: the tables have the rest.")
+
+
+def columns_beside(methods: Sequence[str]) -> list[str]:
+    """The names of the columns that ``beside`` fills, for each method."""
+    parts = ("", ", 95%", ", paper", ", difference")
+    return [method + part for method in methods for part in parts]
+
+
+def beside(ranks: Ranks, paper: float | str | None) -> tuple[Cell, ...]:
+    """Our recall@30, its interval, the paper's and the difference."""
+    ours = metrics.recall(ranks, K)
+    return (ours, interval(ranks), *paper_cells(ours, paper))
+
+
+def paper_cells(ours: float, paper: float | str | None) -> tuple[Cell, Cell]:
+    """The paper's figure and the difference, as far as there is one."""
+    if paper is None:
+        return NOT_IN_THE_PAPER, None
+    published = number(paper)
+    return paper, None if published is None else Difference(ours - published)
+
+
+def printed(paper: float | str | None) -> Cell:
+    """A figure as the paper prints it."""
+    return NOT_IN_THE_PAPER if paper is None else str(paper)
+
+
+def number(paper: float | str | None) -> float | None:
+    """A figure of the paper, where it is a number."""
+    return float(paper) if isinstance(paper, int | float) else None
+
+
+def recall_or_none(ranks: Ranks) -> float | None:
+    """Recall@30, or None of no queries."""
+    return metrics.recall(ranks, K) if len(ranks) else None
+
+
+def interval(ranks: Ranks) -> str | None:
+    """The 95% interval of recall@30."""
+    low, high = metrics.bootstrap(100 * metrics.hits(ranks, K))
+    return f"{low:.1f}–{high:.1f}" if len(ranks) else None
+
+
+def without_training(results: Results) -> str:
+    """Which pairs have no training data in the target."""
+    keys = [pair.key for pair in results.pairs if results.settings(pair) == [ZERO_SHOT]]
+    if not keys:
+        return ""
+    return f"{', '.join(keys)}: no training data in the target, so joint is zero-shot."

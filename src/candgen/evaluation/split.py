@@ -1,0 +1,285 @@
+"""Queries of three types, and the training data they leave: sections 5.1 and 5.3 of the paper.
+
+A *group* is a mention, after the normalizer, with its entity: all spellings that the index cannot
+tell apart. Without a normalizer every row of the table is one. A group is drawn or stays as a
+whole, so that the type of a query is true of what the index sees.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from candgen.errors import ParameterError
+from candgen.evaluation.shuffle import Integers, shuffle_keys
+from candgen.mentions import MentionTable
+from candgen.queries import EASY, HARD, MEDIUM, TYPES, Query
+from candgen.table_rows import SCHEMA, Rows, shown
+from candgen.text import check_normalizer, normalize_many
+
+Setting = Literal["joint", "zero-shot", "high-resource"]
+
+TYPES_OF: Mapping[str, tuple[str, ...]] = {
+    "joint": TYPES,
+    "zero-shot": (HARD,),
+    "high-resource": (EASY, MEDIUM),
+}
+"""The types of query that a split for each setting has."""
+
+# The stream of random numbers of each type; a change here would change every split.
+_STREAMS = {EASY: 0, MEDIUM: 1, HARD: 2}
+_ROWS_AT_ONCE = 1 << 18
+
+Booleans = npt.NDArray[np.bool_]
+
+
+class TrainDevTest(Protocol):
+    """Training data with queries of both kinds, wherever they come from."""
+
+    @property
+    def train(self) -> MentionTable:
+        """The training data of the target."""
+
+    @property
+    def dev(self) -> Sequence[Query]:
+        """The queries on which parameters are chosen."""
+
+    @property
+    def test(self) -> Sequence[Query]:
+        """The queries that are for the end."""
+
+
+class Input(NamedTuple):
+    """The table that was split."""
+
+    pairs: int
+    entities: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Split:
+    """What `split` made of a table, and how; queries are sorted by type, mention and entity."""
+
+    train: MentionTable
+    dev: list[Query]
+    test: list[Query]
+    per_type: int
+    seed: int
+    setting: Setting
+    normalizer: str
+    language: str | None
+    input: Input
+
+    @property
+    def sizes(self) -> dict[str, dict[str, int]]:
+        """How many queries of each type of the setting there are, in dev and in test."""
+        return {
+            name: {kind: sum(query.type == kind for query in part) for kind in self.types}
+            for name, part in (("dev", self.dev), ("test", self.test))
+        }
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of query of the setting, the easiest first."""
+        return TYPES_OF[self.setting]
+
+
+class _Groups(NamedTuple):
+    of_row: Integers
+    entity: Integers  # of each group: the number of its entity
+    present: Booleans  # of each group: whether the normalizer left something of the mention
+    entities: int
+
+
+def split(
+    table: MentionTable,
+    *,
+    per_type: int = 1000,
+    seed: int = 0,
+    setting: Setting = "joint",
+    normalizer: str = "none",
+    language: str | None = None,
+) -> Split:
+    """Draw up to `per_type` queries of each type for dev, as many for test, and adapt the training.
+
+    - hard: every pair of the entity leaves the training data; at most 20% of the entities;
+    - medium: the pair leaves and another mention of the entity stays; at most half of the
+      entities that have several;
+    - easy: the pair stays, with its full count.
+
+    Pairs are drawn uniformly, whatever their counts. An entity has one hard query at most, and one
+    medium query at most. `setting` "high-resource" has no hard queries. "zero-shot" is for targets
+    that can be evaluated in no other way: all pairs become queries, half dev and half test, and
+    `per_type` plays no part. The same table and seed give the same split for ever.
+
+    >>> pairs = [(f"{name} {n}", f"Q{n}") for n in range(10) for name in ("Vík", "Vágur")]
+    >>> made = split(MentionTable.from_pairs(pairs), per_type=2)
+    >>> made.sizes["test"], len(made.train)
+    ({'easy': 2, 'medium': 2, 'hard': 1}, 12)
+    """
+    _check(table, per_type, seed, setting, normalizer, language)
+    groups = _grouped(table, normalizer, language)
+    if setting == "zero-shot":
+        drawn = {HARD: _halves(groups, int(seed))}
+        stays = np.zeros(len(groups.entity), np.bool_)
+    else:
+        drawn, stays = _drawn(groups, int(per_type), int(seed), TYPES_OF[setting])
+    dev, test = (
+        [
+            query
+            for kind in TYPES_OF[setting]
+            for query in _queries(table, groups.of_row, drawn[kind][side], kind)
+        ]
+        for side in (0, 1)
+    )
+    return Split(
+        train=_rows_that_stay(table, stays[groups.of_row]),
+        dev=dev,
+        test=test,
+        per_type=int(per_type),
+        seed=int(seed),
+        setting=setting,
+        normalizer=normalizer,
+        language=language,
+        input=Input(len(table), groups.entities, table.digest),
+    )
+
+
+def _check(table: Any, per_type: Any, seed: Any, setting: Any, normalizer: Any, lang: Any) -> None:  # noqa: ANN401
+    if not isinstance(table, MentionTable):
+        raise ParameterError(f"table is {shown(table)}, expected a MentionTable")
+    if not len(table):
+        raise ParameterError("the table is empty: there is nothing to split")
+    if not _is_whole(per_type) or per_type < 1:
+        raise ParameterError(
+            f"per_type is {shown(per_type)}, expected a whole number of at least 1"
+        )
+    if not _is_whole(seed) or not 0 <= seed < 2**63:
+        raise ParameterError(f"seed is {shown(seed)}, expected a whole number from 0 to 2**63 - 1")
+    if setting not in get_args(Setting):
+        raise ParameterError(f"setting is {shown(setting)}, expected {', '.join(TYPES_OF)}")
+    if lang is not None and not isinstance(lang, str):
+        raise ParameterError(f"language is {shown(lang)}, expected a code such as 'fo'")
+    check_normalizer(normalizer)
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def _grouped(table: MentionTable, normalizer: str, language: str | None) -> _Groups:
+    """Groups are numbered by their first rows, which do not depend on the order of the input."""
+    encoded = table.arrow["entity"].combine_chunks().dictionary_encode()
+    of_row = encoded.indices.to_numpy().astype(np.int64)
+    entities = len(encoded.dictionary)
+    if normalizer == "none":
+        return _Groups(np.arange(len(table)), of_row, np.ones(len(table), np.bool_), entities)
+    texts = _normalized(table, normalizer, language)
+    # Numbers of text and entity make one number, which is again numbered by first occurrence.
+    both = texts.indices.to_numpy().astype(np.int64) * entities + of_row
+    numbered = pa.array(both).dictionary_encode()
+    text, entity = np.divmod(numbered.dictionary.to_numpy(), entities)
+    present = pc.not_equal(texts.dictionary, "").to_numpy(zero_copy_only=False)[text]
+    return _Groups(numbered.indices.to_numpy().astype(np.int64), entity, present, entities)
+
+
+def _normalized(table: MentionTable, normalizer: str, language: str | None) -> pa.DictionaryArray:
+    parts = [
+        pa.array(
+            normalize_many(batch["mention"].to_pylist(), normalizer, language=language),
+            pa.large_string(),
+        )
+        for batch in table.arrow.to_batches(max_chunksize=_ROWS_AT_ONCE)
+    ]
+    return pa.chunked_array(parts).combine_chunks().dictionary_encode()
+
+
+def _drawn(
+    groups: _Groups, per_type: int, seed: int, types: Sequence[str]
+) -> tuple[dict[str, tuple[Integers, Integers]], Booleans]:
+    """The groups drawn for dev and for test, by type, and which groups stay for training."""
+    drawn = {}
+    stays = np.ones(len(groups.entity), np.bool_)
+    if HARD in types:
+        found = _one_an_entity(groups, groups.present, seed, HARD)
+        drawn[HARD] = _alternating(found, min(per_type, groups.entities // 5 // 2))
+        hard = np.zeros(groups.entities, np.bool_)
+        hard[groups.entity[np.concatenate(drawn[HARD])]] = True
+        stays &= ~hard[groups.entity]
+    # What the normalizer empties has no token: it would not keep an entity in the index.
+    several = np.bincount(groups.entity[groups.present], minlength=groups.entities) >= 2
+    found = _one_an_entity(groups, groups.present & stays & several[groups.entity], seed, MEDIUM)
+    drawn[MEDIUM] = _alternating(found, min(per_type, int(several.sum()) // 2 // 2))
+    stays[np.concatenate(drawn[MEDIUM])] = False
+    remaining = np.flatnonzero(groups.present & stays)
+    keys = shuffle_keys(remaining, seed, _STREAMS[EASY])
+    drawn[EASY] = _alternating(remaining[np.argsort(keys)], per_type)
+    return drawn, stays
+
+
+def _one_an_entity(groups: _Groups, eligible: Booleans, seed: int, kind: str) -> Integers:
+    """Eligible groups in random order, those passed over whose entity has come before."""
+    candidates = np.flatnonzero(eligible)
+    keys = shuffle_keys(candidates, seed, _STREAMS[kind])
+    entity = groups.entity[candidates]
+    least = np.full(groups.entities, np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(least, entity, keys)
+    first = keys == least[entity]  # no two keys are equal
+    ordered: Integers = candidates[first][np.argsort(keys[first])]
+    return ordered
+
+
+def _alternating(ordered: Integers, most: int) -> tuple[Integers, Integers]:
+    """As many for dev as for test, and at most so many for each."""
+    each = min(most, len(ordered) // 2)
+    return ordered[0 : 2 * each : 2], ordered[1 : 2 * each : 2]
+
+
+def _halves(groups: _Groups, seed: int) -> tuple[Integers, Integers]:
+    """All groups, in two halves that differ by one at most and share one entity at most.
+
+    Entities go to the smaller side, the largest first, in random order among equals. The larger
+    side then always has an entity with at least as many groups as the sides differ by: an entity
+    that makes its side the larger one has no fewer groups than the new difference, and one that
+    does not leaves the larger side as it was and the difference smaller. So half the difference can
+    be moved from one entity. Where enough entities with one group come last, nothing is left to
+    move.
+    """
+    sizes = np.bincount(groups.entity, minlength=groups.entities)
+    order = np.lexsort((shuffle_keys(np.arange(len(sizes)), seed, _STREAMS[HARD]), -sizes))
+    in_test = np.zeros(len(sizes), np.bool_)
+    difference = 0  # dev less test
+    for entity, size in zip(order.tolist(), sizes[order].tolist(), strict=True):
+        in_test[entity] = difference > 0
+        difference += -size if difference > 0 else size
+    of_group = in_test[groups.entity]
+    if moved := abs(difference) // 2:
+        largest = next(entity for entity in order if in_test[entity] == (difference < 0))
+        its = np.flatnonzero(groups.entity == largest)
+        keys = shuffle_keys(its, seed, _STREAMS[HARD])
+        of_group[its[np.argsort(keys)[:moved]]] ^= True
+    return np.flatnonzero(~of_group), np.flatnonzero(of_group)
+
+
+def _queries(table: MentionTable, of_row: Integers, drawn: Integers, kind: str) -> list[Query]:
+    """Of each group its most frequent spelling, of equal ones the first, in the table's order."""
+    rows = np.flatnonzero(np.isin(of_row, drawn))
+    counts = table.arrow["count"].to_numpy()[rows]
+    ranked = rows[np.lexsort((rows, -counts, of_row[rows]))]
+    chosen = np.sort(ranked[np.unique(of_row[ranked], return_index=True)[1]])
+    columns = table.arrow.select(["mention", "entity"]).take(chosen)
+    pairs = zip(columns["mention"].to_pylist(), columns["entity"].to_pylist(), strict=True)
+    return [Query(mention, entity, kind) for mention, entity in pairs]
+
+
+def _rows_that_stay(table: MentionTable, stay: Booleans) -> MentionTable:
+    if stay.all():
+        return table
+    if not stay.any():
+        return MentionTable(Rows(SCHEMA.empty_table()))
+    return MentionTable(Rows(table.arrow.filter(stay)))

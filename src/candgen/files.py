@@ -1,0 +1,49 @@
+"""Files that are written whole or not at all."""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from candgen.errors import StorageError
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write beside the path, which takes its place if nothing goes wrong."""
+    final = Path(os.path.realpath(path))  # a symbolic link stays one
+    if not final.parent.is_dir():
+        raise NotADirectoryError(f"{final.parent} is not a folder")
+    temporary = final.with_name(f".candgen-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(final)
+        _sync_folder(final.parent)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole text file in UTF-8, or nothing."""
+    try:
+        with replacing(path) as file:
+            file.write(text.encode("utf-8"))
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be written: {error.strerror or error}; choose another place"
+        ) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # not every system can
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,112 @@
+"""What a generator is, what it may learn from, and a method: the way one is built.
+
+Whatever compares, tunes or measures generators knows them by this alone, so that a method that is
+added later appears in every table.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from candgen.errors import ParameterError
+from candgen.mentions import MentionTable
+from candgen.queries import Query
+
+Ranks = npt.NDArray[np.int64]
+"""Of each query, the place of its gold among its candidates, from 1; 0 where it is not there."""
+
+Parameters = Mapping[str, Any]
+
+
+class Generator(Protocol):
+    """Whatever turns mentions into candidates, best first."""
+
+    def candidates(
+        self, mentions: Sequence[str], k: int = 30
+    ) -> Sequence[Sequence[tuple[str, float]]]:
+        """The k best entities for each mention, with their scores."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the generator to a folder that ``candgen.load`` opens."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """All that a method may learn from. Test queries are no part of it.
+
+    Without a target this is the zero-shot setting, without pivots the high-resource setting.
+    ``english`` gives names to methods that compare with them; ``dev`` is for those that must know
+    when to stop.
+    """
+
+    pivots: Mapping[str, MentionTable] = field(default_factory=dict)
+    target: MentionTable | None = None
+    language: str | None = None
+    english: MentionTable | None = None
+    dev: Sequence[Query] = ()
+
+
+class Size(NamedTuple):
+    """How many numbers a generator keeps, and the share of them that a threshold removed."""
+
+    parameters: int
+    removed: float = 0.0
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to build generators: ``method(training, parameters)``.
+
+    ``grid`` has the values of what is chosen on dev; those in ``joint`` weigh the pivots against
+    the target, and mean nothing unless there are both. ``options`` are further parameters.
+    ``ranks`` may find the ranks of all choices at once, quicker than by building each generator;
+    it is given (training, parameters of each choice, queries, k). ``neural`` methods take long.
+    """
+
+    build: Callable[[Training, Parameters], Generator]
+    size: Callable[[Any], Size]
+    grid: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    joint: frozenset[str] = frozenset()
+    options: frozenset[str] = frozenset()
+    ranks: (
+        Callable[[Training, Sequence[Parameters], Sequence[Query], int], Sequence[Ranks]] | None
+    ) = None
+    neural: bool = False
+
+    def __call__(self, training: Training, parameters: Parameters) -> Generator:
+        """Build a generator."""
+        return self.build(training, parameters)
+
+    def choices(
+        self, training: Training, grid: Mapping[str, Sequence[float]] | None = None
+    ) -> list[dict[str, float]]:
+        """Every combination of the values in the grid, the first parameter changing slowest."""
+        if unknown := sorted(set(grid or {}) - set(self.grid) - self.options):
+            known = ", ".join([*self.grid, *sorted(self.options)])
+            raise ParameterError(f"the grid has {unknown[0]!r}, which is no parameter: use {known}")
+        values = {**self.grid, **(grid or {})}
+        if training.target is None or not training.pivots:
+            values = {name: some for name, some in values.items() if name not in self.joint}
+        return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+
+
+def rank_golds(generator: Generator, queries: Sequence[Query], k: int) -> Ranks:
+    """The place of each query's gold among its first k candidates, or 0."""
+    found = generator.candidates([query.mention for query in queries], k)
+    return np.array(
+        [place(query.entity, some) for query, some in zip(queries, found, strict=True)], np.int64
+    )
+
+
+def place(gold: str, candidates: Sequence[tuple[str, float]]) -> int:
+    """Where an entity stands among candidates, from 1; 0 if it does not.
+
+    >>> place("Q282", [("Q1741", 2.7), ("Q282", 2.5)]), place("Q584", [("Q1741", 2.7)])
+    (2, 0)
+    """
+    return next((at for at, (entity, _) in enumerate(candidates, start=1) if entity == gold), 0)
