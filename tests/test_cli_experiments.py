@@ -58,6 +58,21 @@ def test_split_writes_a_dataset_and_prints_what_was_achieved(cli, tables, tmp_pa
     assert len(made.dev) == len(made.test) == 15
 
 
+def test_info_describes_a_dataset(cli, dataset):
+    done = cli("info", dataset, "--verify")
+    assert done.status == 0
+    assert "checksums are right" in done.out
+    train, dev, test = (line.split() for line in done.out.splitlines()[-3:])
+    assert dev == ["dev", "5", "5", "5"]
+    assert test == ["test", "5", "5", "5"]
+    described = json.loads(cli("info", dataset, "--format", "json").out)
+    assert described["input"]["sha256"] == TABLES["fo"].digest
+    assert train == ["train", *(f"{n}" for n in described["counts"]["train"].values())]
+    (dataset / "test.tsv").write_text("mention\tentity\ttype\n", encoding="utf-8")
+    assert cli("info", dataset).status == 0
+    assert "is not as it was written" in cli("info", dataset, "--verify").err
+
+
 def test_split_is_that_of_the_library(cli, tables, tmp_path):
     arguments = ("--per-type", 4, "--seed", 3, "--normalizer", "default")
     assert cli("split", tables / "fo.tsv.gz", "-o", tmp_path / "d", *arguments).status == 0

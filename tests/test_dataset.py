@@ -11,7 +11,6 @@ import pytest
 
 from candgen import MentionTable
 from candgen.errors import ParameterError, StorageError
-from candgen.evaluation import dataset as module
 from candgen.evaluation.dataset import FILES, MANIFEST, read_dataset, write_dataset
 from candgen.evaluation.released import read_released, write_released
 from candgen.evaluation.split import split
@@ -331,15 +330,6 @@ def test_a_dataset_that_cannot_be_put_back_is_named(folder, monkeypatch):
     (left,) = folder.parent.iterdir()
     assert said == f"{folder} could not be replaced, nor put back: it is now {left}, rename it"
     assert snapshot(left) == good
-
-
-def test_the_version_of_a_copy_that_is_not_installed(folder, monkeypatch):
-    def missing(_):
-        raise module.importlib.metadata.PackageNotFoundError
-
-    monkeypatch.setattr(module.importlib.metadata, "version", missing)
-    write_dataset(folder, split(OTHER))
-    assert read_dataset(folder).manifest["candgen_version"] == "0+unknown"
 
 
 def test_real_names(shared_data, tmp_path):

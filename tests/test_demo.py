@@ -156,7 +156,11 @@ def test_types_follow_from_the_training_data(experiment):
 
 
 def test_recall_counts_all_queries_of_a_type():
-    queries = [demo.Query(*"ax", "hard"), demo.Query(*"by", "hard"), demo.Query(*"cz", "easy")]
+    queries = [
+        candgen.Query(*"ax", "hard"),
+        candgen.Query(*"by", "hard"),
+        candgen.Query(*"cz", "easy"),
+    ]
     answers = {"method": [["y", "x"], [], ["z"]]}
     made = demo.Experiment({}, queries, answers, None)
     assert made.recall("method", 1, "hard") == 0

@@ -14,7 +14,6 @@ Nothing that is read here is ever executed: the arrays are plain numbers, the ma
 import contextlib
 import errno
 import hashlib
-import importlib.metadata
 import io
 import itertools
 import json
@@ -47,6 +46,7 @@ from candgen.manifest import (
     refusal,
     render,
 )
+from candgen.versions import version
 
 if sys.platform != "win32":
     import fcntl
@@ -97,7 +97,7 @@ def save(
     """
     folder = Path(path)
     content = {
-        "candgen_version": _candgen_version(),
+        "candgen_version": version(),
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "inputs": _json_value(folder, "inputs", dict(inputs or {})),
@@ -259,13 +259,6 @@ def _open_array(path: Path, expected: File, *, in_full: bool) -> npt.NDArray[Any
 
 
 # ---------------------------------------------------------------- writing
-
-
-def _candgen_version() -> str:
-    try:
-        return importlib.metadata.version("candgen")
-    except importlib.metadata.PackageNotFoundError:
-        return "0+unknown"
 
 
 def _json_value(folder: Path, what: str, value: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ Nothing here, nor in the modules of the commands, imports NumPy, Numba, PyArrow 
 imported itself, so that ``candgen --help`` answers at once.
 """
 
-import importlib.metadata
 import logging
 import os
 import sys
@@ -24,6 +23,7 @@ from candgen.cli.reproduce import reproduce
 from candgen.cli.split import split
 from candgen.cli.tune import tune
 from candgen.errors import CandgenError
+from candgen.versions import version as installed_version
 
 MISTAKE = 2
 INTERRUPTED = 130
@@ -52,7 +52,7 @@ app.command()(reproduce)
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 (Typer calls it)
     if wanted:
-        typer.echo(f"candgen {_version()}")
+        typer.echo(f"candgen {installed_version()}")
         raise typer.Exit
 
 
@@ -131,13 +131,6 @@ def _discard_output() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
-
-
-def _version() -> str:
-    try:
-        return importlib.metadata.version("candgen")
-    except importlib.metadata.PackageNotFoundError:
-        return "0+unknown"
 
 
 class _Warnings(logging.Handler):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group
@@ -21,7 +21,7 @@ from candgen.cli.progress import is_terminal, progress_bar
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
-    from candgen import Candidate, Explanation, MentionTable, PivotTokenIndex
+    from candgen import Candidate, Explanation, MentionTable, PivotTokenIndex, Query
 
 TARGET = "fo"
 PIVOTS = ["is", "da", "no"]
@@ -40,25 +40,17 @@ TYPES = {
 }
 
 
-class Query(NamedTuple):
-    """A name to find, the entity that it means, and how hard that is."""
-
-    mention: str
-    entity: str
-    type: str
-
-
 @dataclass(frozen=True)
 class Experiment:
     """What was learned and asked, and what each method answered: entities, best first."""
 
     tables: "Mapping[str, MentionTable]"
-    queries: Sequence[Query]
+    queries: "Sequence[Query]"
     answers: Mapping[str, Sequence[Sequence[str]]]
     joint: "PivotTokenIndex"
 
     @property
-    def hidden(self) -> list[Query]:
+    def hidden(self) -> "list[Query]":
         """The queries that are not in the training data."""
         return [query for query in self.queries if query.type != "easy"]
 
@@ -162,7 +154,7 @@ def _call_kernels() -> None:
 
 def _experiment(names: "Mapping[str, MentionTable]", *, target: str, seed: int) -> Experiment:
     """Hide a part of the target's names, and let three methods look for all of them."""
-    from candgen import MentionTable, PivotTokenIndex  # noqa: PLC0415
+    from candgen import MentionTable, PivotTokenIndex, Query  # noqa: PLC0415
 
     pairs = [(mention, entity) for mention, entity, _ in names[target]]
     hidden = {pair for pair in pairs if _drawn(pair, seed) < HIDDEN}
@@ -250,7 +242,7 @@ def _show_recall(experiment: Experiment) -> None:
         show("The joint index leans towards what has a name in the target: hard queries lose.")
 
 
-def _show_answers(experiment: Experiment, target: str, seed: int) -> Query:
+def _show_answers(experiment: Experiment, target: str, seed: int) -> "Query":
     """Show the candidates of a few hidden names, and return one that was answered well."""
     from candgen.integrations.cldr import label  # noqa: PLC0415
 
@@ -277,7 +269,7 @@ def _show_answers(experiment: Experiment, target: str, seed: int) -> Query:
     return (right or examples)[0]
 
 
-def _examples(experiment: Experiment, seed: int) -> list[Query]:
+def _examples(experiment: Experiment, seed: int) -> "list[Query]":
     """A hidden name of each kind, if possible without those that exact matching answers."""
     exact = zip(experiment.queries, experiment.answers["exact matching"], strict=True)
     unmatched = [query for query, answer in exact if not answer] or experiment.hidden
@@ -313,7 +305,7 @@ def _title(text: str) -> Group:
     return Group("", Text(text, style="bold"))
 
 
-def _next_commands(output: Path, example: Query) -> list[list[str]]:
+def _next_commands(output: Path, example: "Query") -> list[list[str]]:
     program, index = _program(), str(output)
     return [
         [*program, "query", index, example.mention, "-k", "5"],

@@ -1,4 +1,4 @@
-"""``candgen info``: what an index or a mention table is made of."""
+"""``candgen info``: what an index, a mention table or a dataset is made of."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -13,11 +13,15 @@ from candgen.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from candgen import MentionTable
+    from candgen.evaluation.dataset import Dataset
     from candgen.storage import Stored
 
 MANIFEST = "manifest.json"
+DATASET_FILE = "dev.tsv"
 TABLE_SUFFIXES = (".tsv", ".jsonl", ".ndjson", ".parquet")
 PAIRS_SHOWN = 10
+TYPES = ("easy", "medium", "hard")
+COUNTED = ("pairs", "entities", *TYPES)
 
 
 class Format(StrEnum):
@@ -30,7 +34,9 @@ class Format(StrEnum):
 def info(
     path: Annotated[
         Path,
-        typer.Argument(metavar="INDEX", help="An index, or a file that holds a mention table."),
+        typer.Argument(
+            metavar="INDEX", help="An index, a dataset, or a file that holds a mention table."
+        ),
     ],
     *,
     verify: Annotated[
@@ -40,17 +46,22 @@ def info(
         Format, typer.Option("--format", help="For a person, or for a program.")
     ] = Format.TABLE,
 ) -> None:
-    """Show what an index or a mention table is made of.
+    """Show what an index, a mention table or a dataset is made of.
 
     \b
     Examples:
       candgen info fo.candgen --verify
       candgen info fo.parquet
+      candgen info fo.dataset
     """
     with progress_bar() as progress:
         progress(f"reading {path}", 0.0)
         if _is_table(path):
             described, print_it = describe_table(candgen.MentionTable.read(path)), _show_table
+        elif (path / DATASET_FILE).exists():
+            from candgen.evaluation.dataset import read_dataset  # noqa: PLC0415
+
+            described, print_it = describe_dataset(read_dataset(path), verify=verify), _show_dataset
         else:
             from candgen import manifest, storage  # noqa: PLC0415 (--help need not wait for NumPy)
 
@@ -131,6 +142,13 @@ def describe_table(read: "MentionTable") -> dict[str, Any]:
     }
 
 
+def describe_dataset(dataset: "Dataset", *, verify: bool) -> dict[str, Any]:
+    """All that the manifest tells; with ``verify`` every file is read, and found to be so."""
+    if verify:
+        _ = dataset.train, dataset.dev, dataset.test
+    return {"kind": "dataset", "verified": verify, **dataset.manifest}
+
+
 def _is_table(path: Path) -> bool:
     """A file, or a folder of Parquet; also one that is not there but has the name of one."""
     try:
@@ -207,6 +225,28 @@ def _show_table(path: Path, described: dict[str, Any]) -> None:
     for pair in described["most_frequent"]:
         pairs.add_row(visible(pair["mention"]), visible(pair["entity"]), f"{pair['count']:,}")
     show("", pairs)
+
+
+def _show_dataset(path: Path, described: dict[str, Any]) -> None:
+    source = described["input"]
+    facts = [
+        ("kind", "dataset"),
+        ("written by", f"candgen {described['candgen_version']}"),
+        (
+            "checks",
+            _checks(verified=True) if described["verified"] else "--verify compares checksums",
+        ),
+        *((name, described[name]) for name in ("setting", "seed", "per_type", "normalizer")),
+        ("language", described["language"] or "not named"),
+        ("made from", f"{source['pairs']:,} pairs, {source['entities']:,} entities"),
+        ("sha256 of that", source["sha256"]),
+    ]
+    _show_facts(path, facts)
+    counts = table("", *COUNTED, right=COUNTED)
+    for name in ("train", "dev", "test"):
+        part = described["counts"][name]
+        counts.add_row(name, *(f"{part[w]:,}" if w in part else "" for w in COUNTED))
+    show("", counts)
 
 
 def _show_facts(path: Path, facts: list[tuple[str, Any]]) -> None:

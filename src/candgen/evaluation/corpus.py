@@ -117,7 +117,7 @@ class Corpus:
 
     def fingerprint(self, *names: str) -> dict[str, str]:
         """The SHA-256 of each language's files, to tell whether results still belong to them."""
-        return {name: _digest(self.path(name)) for name in sorted(set(names))}
+        return {name: _digest(*_stamped(self.path(name))) for name in sorted(set(names))}
 
     def _split(self, table: MentionTable, language: str, setting: Setting) -> Split:
         made = split(
@@ -174,11 +174,18 @@ def _read(path: Path, *, skip_bad_rows: bool) -> MentionTable:
     return MentionTable.read(path, skip_bad_rows=skip_bad_rows)
 
 
-def _digest(path: Path) -> str:
+def _stamped(path: Path) -> tuple[tuple[Path, int, int], ...]:
+    """The files of a language, each with its size and when it was written."""
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    return tuple((each, each.stat().st_size, each.stat().st_mtime_ns) for each in files)
+
+
+@lru_cache(maxsize=1024)
+def _digest(*stamped: tuple[Path, int, int]) -> str:
+    """One SHA-256 for all the files, which are not read again while they stay as they are."""
     state = hashlib.sha256()
-    for each in files:
-        with each.open("rb") as file:
+    for path, _, _ in stamped:
+        with path.open("rb") as file:
             state.update(hashlib.file_digest(file, "sha256").digest())
     return state.hexdigest()
 

@@ -6,7 +6,6 @@ in it: the same split gives byte-identical files.
 """
 
 import hashlib
-import importlib.metadata
 import json
 import os
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from candgen.manifest import render
 from candgen.mentions import MentionTable
 from candgen.queries import Query, read_queries, write_queries
 from candgen.table_rows import shown
+from candgen.versions import version
 
 FORMAT = "candgen dataset"
 FORMAT_VERSION = 1
@@ -148,7 +148,7 @@ def _content(split: Split) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "candgen_version": _candgen_version(),
+        "candgen_version": version(),
         "seed": split.seed,
         "per_type": split.per_type,
         "setting": split.setting,
@@ -157,13 +157,6 @@ def _content(split: Split) -> dict[str, Any]:
         "input": split.input._asdict(),
         "counts": {"train": train, **split.sizes},
     }
-
-
-def _candgen_version() -> str:
-    try:
-        return importlib.metadata.version("candgen")
-    except importlib.metadata.PackageNotFoundError:
-        return "0+unknown"
 
 
 def _file_entry(path: Path) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from candgen.evaluation.page import Exhibit, page
 from candgen.evaluation.paper import EXHIBITS
 from candgen.evaluation.plots import Drawing, draw
 from candgen.evaluation.results import Results
-from candgen.evaluation.study import Progress, Study, version
+from candgen.evaluation.study import Progress, Study
 from candgen.files import replacing, write_text
+from candgen.versions import version
 
 ALL = "all"
 TITLE = "Efficient Entity Candidate Generation for Low-Resource Languages, reproduced"

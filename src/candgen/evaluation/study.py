@@ -1,6 +1,5 @@
 """A study: which pairs and methods are measured, on which data; and what was found."""
 
-import importlib.metadata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -11,6 +10,7 @@ from candgen.evaluation.corpus import ENGLISH, Case, Corpus
 from candgen.evaluation.paper import EXHIBITS, Pair
 from candgen.evaluation.records import Records, Result
 from candgen.methods import Method, Parameters
+from candgen.versions import version
 
 Progress = Callable[[str, float], None]
 
@@ -161,11 +161,3 @@ class Study:
 _AFTER_RANKS = ("thresholds", "complexity", "training-sizes")
 _BY_METHOD = ("ranks", *_AFTER_RANKS)
 _FILE_NAME = str.maketrans({":": "", ",": "", " ": "-"})
-
-
-def version(package: str) -> str:
-    """The version of an installed package."""
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
