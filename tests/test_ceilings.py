@@ -259,3 +259,14 @@ def test_coverage_of_faroese(shared_data):
     queries = [Query(mention, entity) for mention, entity, _ in tables.pop("fo")]
     assert ceiling(queries, space(tables["is"]))["all"].recall == pytest.approx(68.4, abs=0.05)
     assert ceiling(queries, space(*tables.values()))["all"].recall == pytest.approx(99.6, abs=0.05)
+
+
+def test_spaces_among_some_entities_are_those_parts_of_the_spaces(shared_data):
+    read = {
+        name: MentionTable.read(shared_data / "names" / f"{name}.tsv.gz") for name in ("fo", "is")
+    }
+    golds = read["fo"].entities[::7]
+    whole = paper_spaces([read["is"]], read["fo"], read["fo"])
+    assert paper_spaces([read["is"]], read["fo"], read["fo"], among=golds) == {
+        label: entities.intersection(golds) for label, entities in whole.items()
+    }

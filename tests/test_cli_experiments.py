@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -10,11 +11,8 @@ import pytest
 
 import candgen
 from candgen.cli.evaluate import parse_indexes
-from candgen.cli.reproduce import NAMES
-from candgen.cli.tune import parse_grid
 from candgen.errors import ParameterError
 from candgen.evaluation.dataset import read_dataset
-from candgen.evaluation.paper import EXHIBITS
 from candgen.queries import read_queries
 from test_reproduce import TABLES
 
@@ -29,11 +27,10 @@ def tables(tmp_path_factory):
 
 @pytest.fixture
 def dataset(cli, tables, tmp_path):
-    assert (
-        cli("split", tables / "fo.tsv.gz", "-o", tmp_path / "fo.dataset", "--per-type", 5).status
-        == 0
-    )
-    return tmp_path / "fo.dataset"
+    folder = tmp_path / "fo.dataset"
+    arguments = ("-o", folder, "--per-type", 5, "--normalizer", "default")
+    assert cli("split", tables / "fo.tsv.gz", *arguments).status == 0
+    return folder
 
 
 @pytest.fixture
@@ -67,7 +64,8 @@ def test_info_describes_a_dataset(cli, dataset):
     assert test == ["test", "5", "5", "5"]
     described = json.loads(cli("info", dataset, "--format", "json").out)
     assert described["input"]["sha256"] == TABLES["fo"].digest
-    assert train == ["train", *(f"{n}" for n in described["counts"]["train"].values())]
+    counts = described["counts"]["train"]
+    assert train == ["train", str(counts["pairs"]), str(counts["entities"])]
     (dataset / "test.tsv").write_text("mention\tentity\ttype\n", encoding="utf-8")
     assert cli("info", dataset).status == 0
     assert "is not as it was written" in cli("info", dataset, "--verify").err
@@ -178,10 +176,12 @@ def test_tune_never_opens_test(cli, tables, dataset):
         (["--grid", "lam=a"], "lam is 'a'"),
         (["--grid", "normalizer=magic"], "'magic'"),
         (["--grid", "lam=1", "--grid", "lam=2"], "once for each name"),
-        (["--grid", "mu=1"], "'mu', which is no parameter"),
+        (["--grid", "mu=1"], "'mu' is no parameter"),
         (["--grid", "lam=-1"], "lam is -1.0"),
         (["--method", "magic"], "there is no method 'magic': choose pti"),
         (["--zero-shot"], "nothing to learn from"),
+        (["--grid", "tokenizer=x"], "tokenizer is 'x'"),
+        (["--pivot", "x=a.tsv", "--pivot", "x=b.tsv"], "'x' names more than one table"),
     ],
 )
 def test_tune_refuses_in_one_sentence(cli, dataset, arguments, sentence):
@@ -197,10 +197,37 @@ def test_tune_without_pivots_learns_from_the_target(cli, dataset):
     assert "best on dev: lam" in done.out
 
 
+def test_tune_at_a_k_beyond_everything(cli, dataset):
+    found = json.loads(cli("tune", dataset, "-k", 10**30, "--format", "json").out)
+    assert (
+        found["trials"]
+        == json.loads(cli("tune", dataset, "-k", 10**6, "--format", "json").out)["trials"]
+    )
+
+
 def test_tune_of_a_folder_that_is_no_dataset(cli, tmp_path):
     done = cli("tune", tmp_path)
     assert done.status == 2
     assert done.err.count("\n") == 1
+
+
+def test_tune_says_when_it_folds_text_otherwise_than_split(cli, tables, dataset, tmp_path):
+    assert cli("tune", dataset, "--pivot", tables / "is.tsv.gz").err == ""
+    done = cli(
+        "tune", dataset, "--pivot", tables / "is.tsv.gz", "--normalizer", "none", "--language",
+        "nn", "-o", tmp_path / "nn",
+    )  # fmt: skip
+    assert "was split with normalizer default, the index folds text with none" in done.err
+    index = candgen.load(tmp_path / "nn")
+    assert index.language == "nn"
+    assert index.parameters["normalizer"] == "none"
+
+
+def test_a_released_folder_tells_the_language(cli, tables, tmp_path):
+    arguments = ("--layout", "released", "-o", tmp_path / "data", "--per-type", 5)
+    cli("split", tables / "fo.tsv.gz", *arguments)
+    cli("tune", tmp_path / "data" / "fo", "--pivot", tables / "is.tsv.gz", "-o", tmp_path / "fo")
+    assert candgen.load(tmp_path / "fo").language == "fo"
 
 
 # evaluate
@@ -215,11 +242,11 @@ def test_evaluate_agrees_with_the_library(cli, dataset, indexes):
         {path.name: candgen.load(path) for path in indexes}, queries, ks=(1, 5)
     )
     for row in rows:
-        kind = None if row["queries"] in ("all", "macro") else row["queries"]
-        if row["queries"] != "macro":
+        kind = None if row["subset"] in ("all", "macro") else row["subset"]
+        if row["subset"] != "macro":
             assert float(row["recall@5"]) == report.recall(row["generator"], k=5, type=kind)
-    assert {row["queries"] for row in rows} == {"all", "easy", "medium", "hard", "macro"}
-    assert {int(row["number"]) for row in rows} == {5, 15}
+    assert {row["subset"] for row in rows} == {"all", "easy", "medium", "hard", "macro"}
+    assert {int(row["queries"]) for row in rows} == {5, 15}
 
 
 def test_evaluate_compares_in_pairs(cli, dataset, indexes):
@@ -230,7 +257,7 @@ def test_evaluate_compares_in_pairs(cli, dataset, indexes):
     assert "one" in done.out
     recall, comparisons = json.loads(cli("evaluate", dataset, joint, alone, "--format", "json").out)
     assert comparisons["rows"][0]["first"] == "joint"
-    assert recall["rows"][0]["number"] == 15
+    assert recall["rows"][0]["queries"] == 15
     assert "\\toprule" in cli("evaluate", dataset, joint, "--format", "latex").out
     assert cli("evaluate", dataset, joint, "--format", "markdown").out.count("|:---|") == 1
 
@@ -261,6 +288,8 @@ def test_evaluate_writes_every_answer(cli, dataset, indexes, tmp_path):
         (["{nowhere}", "{joint}"], "nowhere"),
         (["{dataset}", "{joint}", "--results", "{nowhere}/a.tsv"], "is not a folder"),
         (["{dataset}"], "missing argument"),
+        (["{dataset}", "{joint}", "--pivot", "x=a", "--pivot", "x=b"], "more than one table"),
+        (["{dataset}", "=b"], "INDEX '=b' has no name: expected [NAME=]INDEX"),
     ],
 )
 def test_evaluate_refuses_in_one_sentence(cli, dataset, indexes, tmp_path, arguments, sentence):
@@ -271,14 +300,67 @@ def test_evaluate_refuses_in_one_sentence(cli, dataset, indexes, tmp_path, argum
     assert done.err.count("\n") == 1
 
 
+def test_evaluate_folds_names_of_pivots_by_their_languages(cli, tmp_path):
+    candgen.MentionTable.from_pairs([("IĞDIR", "Q1"), ("Van", "Q2")]).write(tmp_path / "tr.tsv")
+    index = candgen.PivotTokenIndex.build({"tr": candgen.MentionTable.read(tmp_path / "tr.tsv")})
+    index.save(tmp_path / "tr.candgen")
+    queries = tmp_path / "queries.tsv"
+    queries.write_text("mention\tentity\nığdır\tQ1\nVan\tQ2\n", encoding="utf-8")
+    arguments = ("--pivot", tmp_path / "tr.tsv", "--format", "csv")
+
+    def unlike(*more):
+        done = cli("evaluate", queries, tmp_path / "tr.candgen", *arguments, *more)
+        rows = {row["subset"]: row for row in csv.DictReader(io.StringIO(done.out))}
+        return int(rows["no pivot name"]["queries"])
+
+    assert unlike() == 1
+    assert unlike("--normalizer", "default", "--language", "tr") == 0
+
+
+@pytest.mark.parametrize("command", ["split", "tune", "evaluate", "reproduce"])
+def test_bad_rows_may_be_skipped(cli, tables, dataset, indexes, tmp_path, command):
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    for language in ("fo", "is"):
+        candgen.MentionTable.read(tables / f"{language}.tsv.gz").write(bad / f"{language}.tsv")
+    with (bad / "is.tsv").open("a", encoding="utf-8") as file:
+        file.write("only a mention\n")
+    arguments = {
+        "split": ["split", bad / "is.tsv", "-o", tmp_path / "d"],
+        "tune": ["tune", dataset, "--pivot", bad / "is.tsv"],
+        "evaluate": ["evaluate", dataset, indexes[0], "--pivot", bad / "is.tsv"],
+        "reproduce": [
+            "reproduce", "ceilings", "--data", bad, "--pair", "fo-is", "-o", tmp_path / "out",
+            "--no-figures",
+        ],
+    }[command]  # fmt: skip
+    refused = cli(*arguments)
+    assert refused.status == 2
+    assert "is.tsv line" in refused.err
+    done = cli(*arguments, "--skip-bad-rows")
+    assert done.status == 0, done.err
+    assert "bad rows left out: 1" in done.err
+
+
+def test_evaluate_takes_the_normalizer_of_the_dataset(cli, tables, dataset, indexes):
+    pivot = ("--pivot", f"x={tables / 'fo.tsv.gz'}", "--format", "csv")
+    folded = cli("evaluate", dataset, indexes[0], *pivot)
+    assert folded.out == cli("evaluate", dataset, indexes[0], *pivot, "--normalizer", "default").out
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_results_do_not_replace_what_is_no_file(cli, dataset, indexes, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    done = cli("evaluate", dataset, indexes[0], "--results", tmp_path / "pipe")
+    assert done.status == 2
+    assert "is not a regular file" in done.err
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def test_names_of_indexes():
     assert [each.language for each in parse_indexes(["a/fo.candgen", "is=b"])] == ["fo", "is"]
     with pytest.raises(ParameterError, match="'fo' names two indexes"):
         parse_indexes(["a/fo.candgen", "b/fo.candgen"])
-
-
-def test_parse_grid():
-    assert parse_grid(["lam=0.2,1", "alpha=0"]) == {"lam": [0.2, 1.0], "alpha": [0.0]}
 
 
 # reproduce
@@ -295,7 +377,7 @@ def test_reproduce_prints_and_writes(cli, tables, tmp_path):
     assert (tmp_path / "out" / "report.html").is_file()
     assert done.err.strip().endswith("report.html")
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "reproduce" in page
+    assert "candgen reproduce main-results --data" in page
     again = cli(
         "reproduce", "query-types", "--data", tables, "--pair", "olo-fi", "--per-type", 5,
         "--zero-shot-only", "none", "-o", tmp_path / "out", "--no-figures",
@@ -310,6 +392,11 @@ def test_reproduce_prints_and_writes(cli, tables, tmp_path):
         (["tables"], "nothing is called 'tables'"),
         (["all", "--pair", "mk"], "'mk' is not a pair"),
         (["all", "--pair", "mk-bg"], "no data of 'mk'"),
+        (["all", "--pair", "fo-fo"], "names a language twice"),
+        (["all", "--pair", "fo-is", "--zero-shot-only", "zz"], "'zz' is no target here"),
+        (["all", "--pair", "fo-is", "--high-resource", "zz"], "no data of 'zz'"),
+        (["all", "--pair", "fo-is", "--seed", str(10**30)], "seed"),
+        (["high-resource", "--pair", "fo-is"], "say --high-resource LANG"),
         (["all"], "no data of 'co'"),
         (["all", "--methods", "magic"], "no method 'magic'"),
         (["all", "--epochs", "3"], "none of pti is trained in epochs"),
@@ -323,15 +410,42 @@ def test_reproduce_refuses_before_it_works(cli, tables, tmp_path, arguments, sen
     assert not (tmp_path / "out").exists()
 
 
+def test_a_mistake_in_the_data_leaves_nothing_behind(cli, tables, tmp_path):
+    (tmp_path / "data").mkdir()
+    for language in ("fo", "is"):
+        (tmp_path / "data" / f"{language}.tsv").write_text("mention\tentity\n", encoding="utf-8")
+    output = tmp_path / "a" / "b"
+    arguments = ("reproduce", "all", "--data", tmp_path / "data", "--pair", "fo-is", "-o", output)
+    done = cli(*arguments)
+    assert done.status == 2
+    assert "fo.tsv has no pairs" in done.err
+    assert not (tmp_path / "a").exists()
+    output.mkdir(parents=True)
+    assert (
+        cli("reproduce", "all", "--data", tmp_path / "data", "--pair", "fo-is", "-o", output).status
+        == 2
+    )
+    assert list(output.iterdir()) == []
+
+
+def test_high_resource_languages_can_be_chosen(cli, tables, tmp_path):
+    done = cli(
+        "reproduce", "high-resource", "--data", tables, "--pair", "fo-is", "--high-resource",
+        "de,fi", "--per-type", 5, "--seed", 3, "--no-figures", "-o", tmp_path / "out",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    rows = [line.split() for line in done.out.splitlines()]
+    assert [row[:3] for row in rows if row[:1] in (["de"], ["fi"])] == [
+        [language, kind, "5"] for language in ("de", "fi") for kind in ("easy", "medium")
+    ]
+    assert "<dd>3</dd>" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
 def test_reproduce_without_matplotlib_says_the_way_out(cli, tables, tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["candgen.cli.reproduce"], "find_spec", lambda _name: None)
     done = cli("reproduce", "ceilings", "--data", tables, "--pair", "fo-is", "-o", tmp_path / "out")
     assert done.status == 2
     assert "pip install 'candgen[plots]', or say --no-figures" in done.err
-
-
-def test_the_help_names_every_exhibit():
-    assert set(NAMES) == {*EXHIBITS, "all"}
 
 
 @pytest.mark.parametrize("name", ["split", "tune", "evaluate", "reproduce"])

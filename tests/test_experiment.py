@@ -3,6 +3,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
 import candgen
@@ -10,6 +11,7 @@ import toy
 from candgen import MentionTable, PivotTokenIndex, Query, evaluate
 from candgen.errors import ParameterError
 from candgen.evaluation.experiment import Trial, Tuning, tune
+from candgen.evaluation.metrics import bootstrap
 from candgen.evaluation.report import Answer
 from candgen.generators import METHODS
 from candgen.methods import Method, Size, Training
@@ -120,7 +122,7 @@ def test_every_query_counts_and_is_asked_once(report):
 def test_the_table_says_all(report):
     table = report.table()
     assert table.columns == (
-        "generator", "queries", "number", "recall@1", "recall@2", "recall@3", "95% of @3", "MRR",
+        "generator", "subset", "queries", "recall@1", "recall@2", "recall@3", "95% of @3", "MRR",
         "ceiling",
     )  # fmt: skip
     rows = {row[:2]: row[2:] for row in table.rows}
@@ -135,7 +137,7 @@ def test_the_table_says_all(report):
 
 
 def test_exports(report):
-    assert report.to_csv().splitlines()[0].startswith("generator,queries,number,recall@1")
+    assert report.to_csv().splitlines()[0].startswith("generator,subset,queries,recall@1")
     recall, comparisons = json.loads(report.to_json())
     assert recall["rows"][0]["recall@3"] == 60.0
     assert comparisons["rows"][0]["only first"] == 1
@@ -194,6 +196,12 @@ def test_a_real_index():
         (({}, QUERIES), "at least one"),
         (({"one": Scripted(FIRST)}, []), "no queries"),
         (({"one": Scripted(FIRST)}, ["Vín"]), r"queries\[0\] is 'Vín'"),
+        (({"one": Scripted(FIRST)}, ["Vín", "ab"]), r"queries\[0\] is 'Vín'"),
+        (({"one": Scripted(FIRST)}, ["ab"]), r"queries\[0\] is 'ab'"),
+        (({"one": Scripted(FIRST)}, [("a", "b", "c", "d")]), r"queries\[0\]"),
+        (({"one": Scripted(FIRST)}, [("a", 7)]), r"queries\[0\]"),
+        (({"one": Scripted(FIRST)}, [7]), r"queries\[0\] is 7"),
+        (({"one": Scripted(FIRST)}, [("a", "Q1", "simple")]), "easy, medium, hard or None"),
     ],
 )
 def test_nonsense_is_refused(arguments, message):
@@ -216,6 +224,17 @@ def test_questions_a_report_cannot_answer(report):
         report.recall("first", k=1, type="simple")
     with pytest.raises(ParameterError, match="give evaluate the pivots"):
         evaluate({"one": Scripted(FIRST)}, QUERIES).recall("one", unlike=True)
+
+
+def test_what_is_no_generator_or_no_table_is_refused(report):
+    with pytest.raises(ParameterError, match="a is 3, which has no method candidates"):
+        evaluate({"a": 3}, QUERIES)
+    with pytest.raises(ParameterError, match="pivots: expected a dict"):
+        evaluate({"one": Scripted(FIRST)}, QUERIES, pivots=[])
+    with pytest.raises(ParameterError, match="k is '3'"):
+        report.recall("first", k="3")
+    assert evaluate({"one": Scripted(FIRST)}, QUERIES, ks=np.array([1, 3]).tolist()).ks == (1, 3)
+    assert evaluate({"one": Scripted(FIRST)}, QUERIES, ks=[np.int64(3)]).ks == (3,)
 
 
 def test_a_generator_must_answer_every_mention():
@@ -305,7 +324,7 @@ def test_both_ways_of_tuning_agree(training):
 
 
 def test_an_unknown_parameter_is_refused(training):
-    with pytest.raises(ParameterError, match="'mu', which is no parameter: use alpha, lam"):
+    with pytest.raises(ParameterError, match="'mu' is no parameter of this method: use alpha, lam"):
         tune(PTI, training, QUERIES, grid={"mu": [1]})
     with pytest.raises(ParameterError, match="at least one"):
         tune(PTI, training, QUERIES, grid={"lam": []})
@@ -315,3 +334,71 @@ def test_knows_tells_the_candidate_space():
     index = PivotTokenIndex.build({"is": MentionTable.from_pairs(toy.ICELANDIC)})
     assert index.knows(["Q282", "Q1", "Q584"]) == [True, False, True]
     assert index.knows([]) == []
+
+
+def test_knows_what_a_threshold_has_left():
+    # Bigrams ^a ab b$ of four entities, with priors of 1/4 and posteriors of 1/3; cd is Q5's alone.
+    rows = [("ab", f"Q{n}") for n in range(1, 5)] + [("cd", "Q5")]
+    table = MentionTable.from_pairs(rows)
+
+    def known(**options):
+        index = PivotTokenIndex.build({"is": table}, tokenizer=candgen.CharNgrams(2, 2), **options)
+        found = {c.entity for mention in ("ab", "cd") for c in index.candidates([mention])[0]}
+        told = index.knows([f"Q{n}" for n in range(7)])
+        assert {f"Q{n}" for n in range(7) if told[n]} == found
+        return found
+
+    assert known() == {"Q1", "Q2", "Q3", "Q4", "Q5"}
+    assert known(threshold=0.3) == {"Q1", "Q2", "Q3", "Q4", "Q5"}
+    assert known(threshold=0.3, lam=0.0) == {"Q5"}
+    assert known(threshold=0.5) == {"Q5"}
+
+
+def test_alpha_of_several_pivots_is_tried_without_a_target():
+    tables = {
+        "is": MentionTable.from_pairs(toy.ICELANDIC),
+        "da": MentionTable.from_pairs(toy.FAROESE),
+    }
+    grid = {"alpha": [{"is": 1.0, "da": 0.0}, {"is": 0.0, "da": 1.0}], "lam": [1.0]}
+    tuning = tune(PTI, Training(tables, None, "fo"), [Query("Rín", "Q584")], grid=grid, k=1)
+    assert [trial.recall for trial in tuning.trials] == [100.0, 0.0]
+    assert tuning.best.parameters["alpha"] == {"is": 1.0, "da": 0.0}
+
+
+def test_unknown_fixed_parameters_are_refused(training):
+    with pytest.raises(ParameterError, match="'treshold' is no parameter of this method"):
+        tune(PTI, training, QUERIES, fixed={"treshold": 0.5})
+    with pytest.raises(ParameterError, match="tokenizer is 'abc'"):
+        tune(PTI, training, QUERIES, fixed={"tokenizer": "abc"})
+
+
+def test_parts_of_the_report_are_of_what_was_asked(report):
+    assert report.mrr("first", unlike=True) == pytest.approx((1 / 2 + 1 / 3) / 3)
+    assert report.compare("first", "second", k=1, unlike=True).only_second == 1  # Wien, not Rín
+    assert report.interval("first", k=3, type="hard") == (0.0, 0.0)
+    assert report.interval("first", k=3, type="easy") == (100.0, 100.0)
+    rows = {row[:2]: row for row in report.table().rows}
+    assert rows["first", "all"][7] == f"{(1 + 1 / 2 + 1 / 3) / 5:.3f}"
+    macro = rows["first", "macro"][6]
+    types = [query.type for query in QUERIES]
+    assert macro == bootstrap(100 * (report.ranks("first") > 0), types=types).shown
+
+
+def test_the_language_of_the_queries_decides_what_a_pivot_name_is():
+    turkish = MentionTable.from_pairs([("IĞDIR", "Q1")])
+    queries = [Query("ığdır", "Q1")]
+    options = {"pivots": {"tr": turkish}, "normalizer": "default"}
+    asked = {"one": Scripted({})}
+    assert evaluate(asked, queries, **options, language="tr").unlike.tolist() == [False]
+    other = evaluate(asked, [Query("IĞDIR", "Q1")], **options, language="en")
+    assert other.unlike.tolist() == [True]
+
+
+def test_results_hold_no_tabs():
+    report = evaluate({"a\tb": Scripted({})}, [Query("x\ty", "Q1")])
+    assert [line.count("\t") for line in report.results().splitlines()] == [9, 9]
+
+
+def test_an_empty_mention_is_a_query_that_nothing_answers():
+    index = PivotTokenIndex.build({"is": MentionTable.from_pairs(toy.ICELANDIC)})
+    assert evaluate({"pti": index}, [Query("", "Q282")]).recall("pti") == 0.0

@@ -76,6 +76,27 @@ def test_ranks_equal_those_of_indexes_where_much_can_be_left_out(letters):
     assert len({tuple(some) for some in ranks}) > 1  # the choices are not all the same
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_ranks_where_tokens_repeat(seed):
+    """Names such as abababab: a token that occurs often may bring up who has nothing else."""
+    rng = random.Random(seed)
+    rows = []
+    for entity in range(300):
+        for _ in range(rng.choice([1, 1, 2])):
+            ending = "".join(rng.choices("abcdef", k=rng.choice([0, 0, 1, 3])))
+            name = rng.choice(["a", "ab", "aab", "abc"]) * rng.randint(1, 6) + ending
+            rows.append((name, f"Q{entity}", rng.choice([1, 1, 5, 50])))
+    training = Training({"is": MentionTable.from_pairs(rows)}, None, "fo")
+    queries = [
+        Query(rng.choice("ab") * rng.randint(2, 9) + rng.choice(["", "b", "cd"]), f"Q{entity}")
+        for entity in rng.sample(range(300), 100)
+    ]
+    fixed = {"normalizer": "none", "tokenizer": CharNgrams(2, 3)}
+    choices = [{**fixed, "lam": lam} for lam in (0.0, 0.05, 0.2, 1.0)]
+    ranks = PTI.ranks(training, choices, queries, 300)
+    assert [some.tolist() for some in ranks] == golds(queries, training, choices, 300)
+
+
 def test_choices_are_the_papers_grid():
     table = MentionTable.from_pairs([("Vín", "Q282")])
     joint = PTI.choices(Training({"is": table}, table, "fo"))

@@ -552,7 +552,7 @@ def test_the_fast_parser_agrees_with_the_plain_one(body, header):
 
 
 def plain_reading(content: str) -> tuple[list[tuple[str, str, int]], int]:
-    """What DESIGN.md says of a TSV file, for skip_bad_rows, with nothing of candgen."""
+    """What a TSV file may hold, for skip_bad_rows, with nothing of candgen."""
     header, *lines = content.replace("\r\n", "\n").split("\n")
     for _ in range(2):  # the line end of the last line, and one empty line
         if lines and not lines[-1]:

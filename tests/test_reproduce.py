@@ -19,7 +19,7 @@ from candgen.evaluation.dataset import write_dataset
 from candgen.evaluation.paper import EXHIBITS, PAIRS, Pair
 from candgen.evaluation.records import Records
 from candgen.evaluation.released import write_released, write_training
-from candgen.evaluation.reproduce import names_of, prepare, reproduce
+from candgen.evaluation.reproduce import names_of, reproduce
 from candgen.evaluation.study import NEEDS, Step, Study
 from candgen.generators import METHODS
 from candgen.methods import Method, Size, Training
@@ -84,7 +84,6 @@ def study(folder, output, **changes):
 
 
 def run(name, made, output, **options):
-    prepare(output)
     return reproduce(
         name, made, output, command=COMMAND, progress=lambda _doing, _share: None, **options
     )
@@ -198,8 +197,9 @@ def test_methods_that_are_added_appear_in_every_table(folder, tmp_path):
         build=guess, size=lambda made: Size(len(made.entities)), grid={"mu": (0.01, 0.1)},
         joint=frozenset({"mu"}), options=frozenset({"epochs"}),
     )  # fmt: skip
-    made = study(folder, tmp_path, methods={"pti": PTI, "guess": added}, options={"epochs": 2})
-    exhibits = run("all", replace(made, command=_measure_with_guess(tmp_path)), tmp_path)
+    output = tmp_path / "out"
+    made = study(folder, output, methods={"pti": PTI, "guess": added}, options={"epochs": 2})
+    exhibits = run("all", replace(made, command=_measure_with_guess(tmp_path)), output)
     for exhibit in exhibits:
         if exhibit.name not in ("data", "ceilings", "thresholding"):
             assert "guess" in exhibit.tables[0].to_csv(), exhibit.name
@@ -245,19 +245,88 @@ def test_an_interrupted_run_goes_on_where_it_stopped(folder, tmp_path, monkeypat
     assert len(calls) == 3
 
 
-def test_other_data_or_another_seed_is_measured_anew(folder, tmp_path, monkeypatch):
+def _grid(**values):
+    return {"methods": {"pti": replace(PTI, grid={**PTI.grid, **values})}}
+
+
+def _rewritten(language):
+    def change(folder, _patch):
+        MentionTable.from_pairs([*TABLES[language], ("new", "Q1")]).write(
+            folder / f"{language}.tsv"
+        )
+        return {}
+
+    return change
+
+
+CHANGES = {
+    "the target's file": _rewritten("fo"),
+    "the pivot's file": _rewritten("is"),
+    "the English file": _rewritten("en"),
+    "per_type": lambda folder, _: {"corpus": Corpus(folder, per_type=4)},
+    "seed": lambda folder, _: {"corpus": Corpus(folder, per_type=5, seed=1)},
+    "normalizer": lambda folder, _: {"corpus": Corpus(folder, per_type=5, normalizer="none")},
+    "bad rows": lambda folder, _: {"corpus": Corpus(folder, per_type=5, skip_bad_rows=True)},
+    "options": lambda *_: {"options": {"threshold": 0.5}},
+    "grid": lambda *_: _grid(lam=(0.3, 0.6)),
+    "zero-shot only": lambda *_: {"pairs": (TOY_PAIRS[0]._replace(zero_shot_only=True),)},
+    "version": lambda _, patch: patch.setattr(
+        "candgen.evaluation.study.version", lambda package="candgen": f"{package} 2"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_whatever_changes_is_measured_anew(what, tmp_path, monkeypatch):
+    for language in ("fo", "is", "en"):
+        TABLES[language].write(tmp_path / f"{language}.tsv")
     calls = []
-    monkeypatch.setattr(
-        measurements, "ceilings", lambda case: calls.append(case.pair.key) or _CEILINGS
-    )
-    for corpus in (Corpus(folder, per_type=5), Corpus(folder, per_type=4), Corpus(folder, seed=1)):
-        for _ in range(2):
-            made = study(folder, tmp_path, corpus=corpus, pairs=TOY_PAIRS[:1])
-            run("ceilings", made, tmp_path, figures=False)
-    assert len(calls) == 3
+
+    def measured(case, *_rest):
+        calls.append(case)
+        return {"settings": {name: {"parameters": {}} for name in ("zero-shot", "joint")}}
+
+    monkeypatch.setattr(measurements, "ranks", measured)
+    monkeypatch.setattr(measurements, "thresholds", lambda case, *_: measured(case))
+    output = tmp_path / "out"
+
+    def measure(**changes):
+        made = study(tmp_path, output, **{"pairs": TOY_PAIRS[:1], **changes})
+        made.measure(["thresholding"], lambda *_: None)
+        return len(calls)
+
+    assert measure() == 2
+    assert measure() == 2
+    changes = CHANGES[what](tmp_path, monkeypatch) or {}
+    assert measure(**changes) == 4
+    assert measure(**changes) == 4
 
 
-_CEILINGS = {"PL": {"all": {"queries": 1, "recall": 50.0}, "hard": {"queries": 1, "recall": 50.0}}}
+def test_another_choice_on_dev_is_measured_anew(folder, tmp_path, monkeypatch):
+    calls = []
+    chosen = {"lam": 1.0}
+
+    def ranks(case, *_rest):
+        return {"settings": {name: {"parameters": chosen} for name in ("zero-shot", "joint")}}
+
+    monkeypatch.setattr(measurements, "ranks", ranks)
+    monkeypatch.setattr(measurements, "thresholds", lambda *_: calls.append(1) or {})
+    for lam in (1.0, 1.0, 0.2):
+        chosen["lam"] = lam
+        made = study(folder, tmp_path / str(lam), pairs=TOY_PAIRS[:1])
+        made = replace(made, records=Records(tmp_path / "records"))
+        for path in (tmp_path / "records").glob("fo-is-ranks*"):
+            path.unlink()
+        made.measure(["thresholding"], lambda *_: None)
+    assert len(calls) == 2
+
+
+def test_a_table_that_was_rewritten_is_read_again(tmp_path):
+    corpus = Corpus(tmp_path)
+    TABLES["is"].write(tmp_path / "is.tsv")
+    assert corpus.table("is") == TABLES["is"]
+    TABLES["fi"].write(tmp_path / "is.tsv")
+    assert corpus.table("is") == TABLES["fi"]
 
 
 def test_a_damaged_record_is_measured_anew(tmp_path):
@@ -387,8 +456,16 @@ def test_what_is_not_there_is_named(folder, released, tmp_path):
         study(folder, tmp_path, pairs=(parse_pair("mk-bg", PAIRS),)).check()
     with pytest.raises(TableError, match="is not a folder"):
         _ = Corpus(folder / "nowhere").languages
-    with pytest.raises(TableError, match="mentions_dev_type"):
+    with pytest.raises(TableError, match=r"mentions_dev_type\.txt has no queries"):
         Corpus(released).case(Pair("is", "fi", "", False))
+
+
+@pytest.mark.parametrize("name", ["mentions_dev_type.txt", "mentions_tt_type.txt"])
+def test_a_target_without_queries_is_refused(tmp_path, name):
+    write_released(tmp_path / "fo", split(TABLES["fo"], per_type=5))
+    (tmp_path / "fo" / name).write_text("", encoding="utf-8")
+    with pytest.raises(TableError, match=f"{name} has no queries"):
+        Corpus(tmp_path).parts("fo", "joint")
 
 
 def test_two_tables_of_one_language_are_refused(tmp_path):
@@ -424,9 +501,17 @@ def test_pairs_are_parsed():
     assert parse_pair("co-it", PAIRS).zero_shot_only
     assert parse_pair("fo-is+da", PAIRS).pivots == ("is", "da")
     assert not parse_pair("sc-it", PAIRS).zero_shot_only
-    for text in ("fo", "-is", "fo-", "fo-is+", ""):
+    for text in ("fo", "-is", "fo-", "fo-is+", "", "../x/fo-is", "fo-is/da"):
         with pytest.raises(ParameterError, match="is not a pair"):
             parse_pair(text, PAIRS)
+    for text in ("fo-fo", "fo-is+is", "fo-is+fo"):
+        with pytest.raises(ParameterError, match="names a language twice"):
+            parse_pair(text, PAIRS)
+    assert parse_pair("co-it+sc", PAIRS).zero_shot_only  # Corsican is, whatever its pivots
+    assert parse_pair("be-tarask-be", PAIRS, ["be", "be-tarask"])[:2] == ("be-tarask", "be")
+    assert parse_pair("be-be-tarask", PAIRS, ["be", "be-tarask"])[:2] == ("be", "be-tarask")
+    with pytest.raises(ParameterError, match="'mk' is no target here"):
+        with_zero_shot_only(TOY_PAIRS, ("mk",))
     assert [pair.zero_shot_only for pair in with_zero_shot_only(TOY_PAIRS, ("fo",))] == [
         True,
         False,
@@ -444,10 +529,17 @@ def test_names():
         names_of("tables")
 
 
-def test_a_folder_that_cannot_be_written_is_refused_first(tmp_path):
+def test_a_folder_that_cannot_be_written_is_refused_first(folder, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(StorageError, match="cannot be written"):
-        prepare(tmp_path / "file" / "out")
+        run("ceilings", study(folder, tmp_path), tmp_path / "file" / "out")
+
+
+def test_a_folder_of_something_else_is_left_alone(folder, tmp_path):
+    (tmp_path / "report.md").write_text("mine", encoding="utf-8")
+    with pytest.raises(StorageError, match="holds something else"):
+        run("ceilings", study(folder, tmp_path), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
 
 
 def test_steps_read_well():
@@ -457,7 +549,6 @@ def test_steps_read_well():
 
 def test_progress_names_what_is_done(folder, tmp_path):
     shown = []
-    prepare(tmp_path)
     made = study(folder, tmp_path, pairs=TOY_PAIRS[:1])
     reproduce(
         "ceilings", made, tmp_path, command=COMMAND, figures=False,
@@ -483,7 +574,7 @@ def test_a_cell_of_real_names_by_hand(shared_data, tmp_path):
 
 
 def test_real_names_keep_their_promises(shared_data):
-    """The numbers that DESIGN knows: most Faroese entities are not in Icelandic."""
+    """A third of the Faroese entities are not in Icelandic."""
     case = Corpus(shared_data / "names").case(next(p for p in PAIRS if p.target == "fo"))
     found = measurements.ceilings(case)
     assert found["PL+TL"]["easy"]["recall"] == found["PL+TL"]["medium"]["recall"] == 100.0

@@ -156,7 +156,7 @@ def test_random_numbers_are_those_of_splitmix64():
     assert found.tolist() == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 
-# ---------------------------------------------------------------- what the issue asks for
+# ---------------------------------------------------------------- what must be true of a split
 
 
 def type_of(query, train, normalizer):

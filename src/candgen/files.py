@@ -14,6 +14,8 @@ from candgen.errors import StorageError
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write beside the path, which takes its place if nothing goes wrong."""
     final = Path(os.path.realpath(path))  # a symbolic link stays one
+    if final.exists() and not (final.is_file() or final.is_dir()):
+        raise FileExistsError(f"{final} is not a regular file")
     if not final.parent.is_dir():
         raise NotADirectoryError(f"{final.parent} is not a folder")
     temporary = final.with_name(f".candgen-{secrets.token_hex(8)}.tmp")

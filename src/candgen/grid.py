@@ -64,6 +64,7 @@ class CountGrid:
 
         They are what searching an index built with those weights, and no threshold, would give.
         """
+        k = min(k, len(self.tie))
         vectors = [
             tuple(choice.alpha[name] for name in self.counts.languages) for choice in choices
         ]

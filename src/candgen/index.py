@@ -142,6 +142,17 @@ class TokenIndex:
         """The inner number of the entity at a place; one pass over all entities."""
         return int(np.flatnonzero(self.blocks.rank == place)[0])
 
+    def reachable(self, place: int, *, lam: float) -> bool:
+        """Whether the threshold has left anything that gives the entity at a place a score."""
+        if self.threshold == 0.0:
+            return True
+        number, least = self.number(place), self.threshold * (1 - 1e-9)
+        total = self.blocks.entity_total[number]
+        return any(
+            n / self.blocks.token_total[token] >= least or (lam > 0 and n / total >= least)
+            for token, n in self._counts_of(number).items()
+        )
+
     def ids(self, places: npt.NDArray[np.uint32]) -> list[str]:
         """The entities at these places."""
         return self.entities.take(places)

@@ -5,7 +5,7 @@ added later appears in every table.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, Protocol
@@ -63,7 +63,7 @@ class Method:
     """A way to build generators: ``method(training, parameters)``.
 
     ``grid`` has the values of what is chosen on dev; those in ``joint`` weigh the pivots against
-    the target, and mean nothing unless there are both. ``options`` are further parameters.
+    the target, and are tried only if there are both. ``options`` are further parameters.
     ``ranks`` may find the ranks of all choices at once, quicker than by building each generator;
     it is given (training, parameters of each choice, queries, k). ``neural`` methods take long.
     """
@@ -82,16 +82,20 @@ class Method:
         """Build a generator."""
         return self.build(training, parameters)
 
+    def check(self, parameters: Iterable[str]) -> None:
+        """Refuse names that are no parameters of this method."""
+        if unknown := sorted(set(parameters) - set(self.grid) - self.options):
+            known = ", ".join([*self.grid, *sorted(self.options)])
+            raise ParameterError(f"{unknown[0]!r} is no parameter of this method: use {known}")
+
     def choices(
         self, training: Training, grid: Mapping[str, Sequence[float]] | None = None
     ) -> list[dict[str, float]]:
         """Every combination of the values in the grid, the first parameter changing slowest."""
-        if unknown := sorted(set(grid or {}) - set(self.grid) - self.options):
-            known = ", ".join([*self.grid, *sorted(self.options)])
-            raise ParameterError(f"the grid has {unknown[0]!r}, which is no parameter: use {known}")
-        values = {**self.grid, **(grid or {})}
-        if training.target is None or not training.pivots:
-            values = {name: some for name, some in values.items() if name not in self.joint}
+        self.check(grid or {})
+        both = training.target is not None and bool(training.pivots)
+        values = {name: some for name, some in self.grid.items() if both or name not in self.joint}
+        values.update(grid or {})
         return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
 
 

@@ -102,7 +102,7 @@ def _run(arguments: Sequence[str]) -> int:
     """Do what click's own main does, but leave every exception to ours."""
     command = typer.main.get_command(app)
     try:
-        with command.make_context("candgen", list(arguments)) as context:
+        with command.make_context("candgen", list(arguments), obj=list(arguments)) as context:
             command.invoke(context)
     except typer.Exit as end:
         return end.exit_code

@@ -157,7 +157,7 @@ def build(
     )
 
 
-def parse_table(option: str, text: str) -> Named:
+def parse_table(option: str, text: str, *, expected: str = "[LANG=]FILE") -> Named:
     """What [LANG=]FILE means.
 
     >>> parse_table("--pivot", "is=names/all.parquet").language
@@ -170,9 +170,9 @@ def parse_table(option: str, text: str) -> Named:
     file = after if explicit else text
     language = before if explicit else Path(file).name.split(".")[0]
     if not file:
-        raise ParameterError(f"{option} {text!r} names no file: expected [LANG=]FILE")
+        raise ParameterError(f"{option} {text!r} names no file: expected {expected}")
     if not language:
-        raise ParameterError(f"{option} {text!r} names no language: expected LANG=FILE")
+        raise ParameterError(f"{option} {text!r} has no name: expected {expected}")
     return Named(language, Path(file), explicit)
 
 
@@ -240,11 +240,16 @@ def _query_language(
             )
         language = language or target.language
         names.append(language)
+    refuse_repeated(names)
+    return language
+
+
+def refuse_repeated(names: Sequence[str]) -> None:
+    """Refuse a name that stands for two tables."""
     if repeated := [name for name in names if names.count(name) > 1]:
         raise ParameterError(
             f"{repeated[0]!r} names more than one table: give each a language of its own, LANG=FILE"
         )
-    return language
 
 
 def _summary(output: Path, index: "PivotTokenIndex", seconds: float) -> str:

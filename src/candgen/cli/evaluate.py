@@ -2,12 +2,12 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 import candgen
-from candgen.cli.build import Named, Normalizer, SkipBadRows, parse_table
+from candgen.cli.build import Named, Normalizer, SkipBadRows, parse_table, refuse_repeated
 from candgen.cli.output import show, write
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
@@ -23,6 +23,14 @@ class Part(StrEnum):
 
     DEV = "dev"
     TEST = "test"
+
+
+class Asked(NamedTuple):
+    """Queries, their language, and the normalizer after which their types hold."""
+
+    queries: "Sequence[Query]"
+    language: str | None = None
+    normalizer: str = "none"
 
 
 class Format(StrEnum):
@@ -66,8 +74,18 @@ def evaluate(
         ),
     ] = None,
     normalizer: Annotated[
-        Normalizer, typer.Option(help="How text is folded to compare it with pivot names.")
-    ] = Normalizer.NONE,
+        Normalizer | None,
+        typer.Option(
+            help="How text is folded to compare it with pivot names.",
+            show_default="the dataset's, or none",
+        ),
+    ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LANG", help="Language of the queries, for that.", show_default="the dataset's"
+        ),
+    ] = None,
     skip_bad_rows: SkipBadRows = False,
     form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TABLE,
     results: Annotated[
@@ -86,14 +104,16 @@ def evaluate(
     """
     named = parse_indexes(indexes)
     tables = [parse_table("--pivot", text) for text in pivots or ()]
+    refuse_repeated([each.language for each in tables])
     if results is not None and not results.absolute().parent.is_dir():
         raise ParameterError(f"--results {results}: {results.absolute().parent} is not a folder")
     with progress_bar() as progress:
         progress(f"reading {queries}", 0.0)
-        asked = _queries(queries, part, skip_bad_rows=skip_bad_rows)
+        asked = _asked(queries, part, skip_bad_rows=skip_bad_rows)
         report = candgen.evaluate(
-            {each.language: candgen.load(each.path) for each in named}, asked,
-            ks=ks or (10, 20, 30), normalizer=normalizer.value, progress=progress,
+            {each.language: candgen.load(each.path) for each in named}, asked.queries,
+            ks=ks or (10, 20, 30), normalizer=normalizer or asked.normalizer,
+            language=language or asked.language, progress=progress,
             pivots={
                 each.language: candgen.MentionTable.read(each.path, skip_bad_rows=skip_bad_rows)
                 for each in tables
@@ -106,26 +126,27 @@ def evaluate(
 
 def parse_indexes(texts: list[str]) -> list[Named]:
     """What [NAME=]INDEX means, for each; refuses a name that stands for two."""
-    named = [parse_table("INDEX", text) for text in texts]
+    named = [parse_table("INDEX", text, expected="[NAME=]INDEX") for text in texts]
     names = [each.language for each in named]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise ParameterError(f"{repeated[0]!r} names two indexes: give each a name, NAME=INDEX")
     return named
 
 
-def _queries(path: Path, part: Part, *, skip_bad_rows: bool) -> "Sequence[Query]":
+def _asked(path: Path, part: Part, *, skip_bad_rows: bool) -> Asked:
     from candgen.evaluation.corpus import open_parts  # noqa: PLC0415 (--help need not wait)
     from candgen.queries import read_queries  # noqa: PLC0415
 
     if not path.is_dir():
-        return read_queries(path)
+        return Asked(read_queries(path))
     parts = open_parts(path, skip_bad_rows=skip_bad_rows)
-    return parts.dev if part is Part.DEV else parts.test
+    queries = parts.dev if part is Part.DEV else parts.test
+    return Asked(queries, parts.language, getattr(parts, "normalizer", "none"))
 
 
 def _show(report: "Report", form: Format) -> None:
     if form is Format.TABLE:
-        show(*report.tables())
+        show(*report.tables(), whole=True)
         return
     written = {
         Format.CSV: report.to_csv, Format.JSON: report.to_json,

@@ -1,5 +1,6 @@
 """Standard output: UTF-8 for programs, tables for people."""
 
+import contextlib
 import json
 import os
 import re
@@ -31,18 +32,31 @@ def write(text: str) -> None:
         raise CandgenError(f"standard output cannot be written: {reason}") from error
 
 
+def note(sentence: str) -> None:
+    """Tell a person something on stderr, if there is one that takes it."""
+    with contextlib.suppress(OSError):
+        if sys.stderr is not None:
+            sys.stderr.write(f"{sentence}\n")
+            sys.stderr.flush()
+
+
 def write_json(value: object) -> None:
     """Write one JSON document, indented."""
     write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
-def show(*pieces: RenderableType) -> None:
-    """Write pieces for a person to read; in colour only on a terminal, and there as wide as it."""
+def show(*pieces: RenderableType, whole: bool = False) -> None:
+    """Write pieces for a person to read; in colour only on a terminal, and there as wide as it.
+
+    With ``whole`` they are rather too wide for it than cut.
+    """
     console = Console(markup=False, emoji=False, highlight=False)
+    room = console.options.update(max_width=10_000)
+    needed = [Measurement.get(console, room, piece) for piece in pieces]
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        room = console.options.update(max_width=10_000)
-        widths = (Measurement.get(console, room, piece).maximum for piece in pieces)
-        console.width = max(console.width, *widths)
+        console.width = max([console.width, *(each.maximum for each in needed)])
+    elif whole:
+        console.width = max([console.width, *(each.minimum for each in needed)])
     with console.capture() as captured:
         for piece in pieces:
             console.print(piece)

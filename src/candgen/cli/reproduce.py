@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from candgen.cli.build import Normalizer, SkipBadRows
-from candgen.cli.output import show
+from candgen.cli.output import note, show
 from candgen.cli.progress import progress_bar
 from candgen.errors import MissingExtraError, ParameterError
+from candgen.evaluation.paper import EXHIBITS, HIGH_RESOURCE, PAIRS
 
 if TYPE_CHECKING:
     from candgen.evaluation.paper import Pair
 
-NAMES = (
-    "main-results", "query-types", "high-resource", "data", "thresholding", "complexity",
-    "ceilings", "training-size", "recall-at-k", "all",
-)  # fmt: skip
-
 
 def reproduce(
-    name: Annotated[str, typer.Argument(metavar="NAME", help=f"What to make: {', '.join(NAMES)}.")],
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help=f"What to make: {', '.join(EXHIBITS)}, all.")
+    ],
     *,
     data: Annotated[
         Path,
@@ -56,7 +55,7 @@ def reproduce(
     per_type: Annotated[
         int, typer.Option(metavar="N", min=1, help="The most queries of each type.")
     ] = 1000,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another draw.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="Another draw.")] = 0,
     normalizer: Annotated[
         Normalizer, typer.Option(help="How text is folded.")
     ] = Normalizer.DEFAULT,
@@ -64,8 +63,16 @@ def reproduce(
         str | None,
         typer.Option(
             metavar="LANG,LANG",
-            help="Targets without training data.",
+            help="Targets without training data, or none.",
             show_default="the paper's: co,olo,tk",
+        ),
+    ] = None,
+    high_resource: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LANG,LANG",
+            help="Languages evaluated with their own data alone.",
+            show_default=f"those of {','.join(HIGH_RESOURCE)} that are pivots here",
         ),
     ] = None,
     skip_bad_rows: SkipBadRows = False,
@@ -82,9 +89,8 @@ def reproduce(
     folder, so a run that was interrupted goes on where it stopped. report.html has it all.
     """
     from candgen.evaluation.corpus import Corpus  # noqa: PLC0415 (--help need not wait for NumPy)
-    from candgen.evaluation.paper import HIGH_RESOURCE  # noqa: PLC0415
     from candgen.evaluation.records import Records  # noqa: PLC0415
-    from candgen.evaluation.reproduce import names_of, prepare  # noqa: PLC0415
+    from candgen.evaluation.reproduce import RECORDS, names_of  # noqa: PLC0415
     from candgen.evaluation.reproduce import reproduce as make  # noqa: PLC0415
     from candgen.evaluation.study import Study  # noqa: PLC0415
 
@@ -93,25 +99,27 @@ def reproduce(
     corpus = Corpus(
         data, per_type=per_type, seed=seed, normalizer=normalizer.value, skip_bad_rows=skip_bad_rows
     )
+    known = _pairs(pairs, zero_shot_only, corpus.languages)
     study = Study(
-        corpus, _pairs(pairs, zero_shot_only), chosen, Records(output / "records"),
+        corpus, known, chosen, Records(output / RECORDS),
         command=[sys.executable, "-m", "candgen.cli.measure"], options=_epochs(epochs, chosen),
-        high_resource=tuple(each for each in HIGH_RESOURCE if each in corpus.languages),
+        high_resource=_high_resource(high_resource, known),
     )  # fmt: skip
+    if name == "high-resource" and not study.high_resource:
+        raise ParameterError("no pair has a high-resource pivot: say --high-resource LANG")
     study.check()
     if figures and find_spec("matplotlib") is None:
         raise MissingExtraError(
             "figures need matplotlib: pip install 'candgen[plots]', or say --no-figures"
         )
-    prepare(output)
     with progress_bar() as progress:
         made = make(
-            name, study, output, command=["candgen", *sys.argv[1:]], progress=progress,
+            name, study, output, command=["candgen", *context.obj], progress=progress,
             figures=figures,
         )  # fmt: skip
     for exhibit in made:
-        show(*exhibit.tables)
-    sys.stderr.write(f"wrote {output}: open {(output / 'report.html').resolve().as_uri()}\n")
+        show(*exhibit.tables, whole=True)
+    note(f"wrote {output}: open {(output / 'report.html').resolve().as_uri()}")
 
 
 def _methods(names: str | None) -> dict[str, Any]:
@@ -125,14 +133,25 @@ def _methods(names: str | None) -> dict[str, Any]:
     return {name: METHODS[name] for name in listed}
 
 
-def _pairs(texts: list[str] | None, zero_shot_only: str | None) -> "tuple[Pair, ...]":
-    from candgen.evaluation.corpus import parse_pair, with_zero_shot_only  # noqa: PLC0415
-    from candgen.evaluation.paper import PAIRS  # noqa: PLC0415
+def _high_resource(names: str | None, pairs: "tuple[Pair, ...]") -> tuple[str, ...]:
+    pivots = {pivot for pair in pairs for pivot in pair.pivots}
+    if names is None:
+        return tuple(each for each in HIGH_RESOURCE if each in pivots)
+    return tuple(dict.fromkeys(names.split(",")))
 
-    chosen = PAIRS if not texts else tuple(parse_pair(text, PAIRS) for text in dict.fromkeys(texts))
+
+def _pairs(
+    texts: list[str] | None, zero_shot_only: str | None, languages: list[str]
+) -> "tuple[Pair, ...]":
+    from candgen.evaluation.corpus import parse_pair, with_zero_shot_only  # noqa: PLC0415
+
+    chosen = PAIRS
+    if texts:
+        chosen = tuple(parse_pair(text, PAIRS, languages) for text in dict.fromkeys(texts))
     if zero_shot_only is None:
         return chosen
-    return with_zero_shot_only(chosen, tuple(zero_shot_only.split(",")))
+    named = () if zero_shot_only == "none" else tuple(zero_shot_only.split(","))
+    return with_zero_shot_only(chosen, named)
 
 
 def _epochs(epochs: int | None, methods: Mapping[str, Any]) -> dict[str, Any]:

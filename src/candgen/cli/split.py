@@ -92,8 +92,9 @@ def _write(made: "Split", output: Path, layout: Layout, language: str) -> None:
     if layout is Layout.CANDGEN:
         write_dataset(output, made)
         return
-    missing = [each for each in (output, *output.parents) if not each.exists()]
+    missing: list[Path] = []
     try:
+        missing = [each for each in (output, *output.parents) if not each.exists()]
         output.mkdir(parents=True, exist_ok=True)
         write_released(output / language, made)
     except (OSError, CandgenError) as error:

@@ -1,5 +1,6 @@
 """``candgen tune``: choosing alpha and lam on dev."""
 
+import logging
 import os
 import shlex
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import candgen
-from candgen.cli.build import Normalizer, SkipBadRows, check_output, parse_table
+from candgen.cli.build import Normalizer, SkipBadRows, check_output, parse_table, refuse_repeated
 from candgen.cli.output import show, write_json
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
@@ -84,20 +85,25 @@ def tune(
     chosen = known_method(method)
     values = parse_grid(grid or ())
     named = [parse_table("--pivot", text) for text in pivots or ()]
+    refuse_repeated([each.language for each in named])
     if output is not None:
         check_output(output)
     with progress_bar() as progress:
         parts = open_parts(dataset, skip_bad_rows=skip_bad_rows)
         target = None if zero_shot or len(parts.train) == 0 else parts.train
+        split_by = getattr(parts, "normalizer", normalizer.value)
+        if split_by != normalizer.value:
+            logging.getLogger("candgen").warning(
+                "%s was split with normalizer %s, the index folds text with %s: "
+                "what is one mention to it may be two in the dataset", dataset, split_by, normalizer
+            )  # fmt: skip
         tables = {}
         for each in named:
             progress(f"reading {each.path}", 0.0)
             tables[each.language] = candgen.MentionTable.read(
                 each.path, skip_bad_rows=skip_bad_rows
             )
-        training = Training(
-            tables, target, language or getattr(parts, "language", None), dev=parts.dev
-        )
+        training = Training(tables, target, language or parts.language, dev=parts.dev)
         if not tables and target is None:
             raise ParameterError(
                 "nothing to learn from: give --pivot, or a dataset with training data"
@@ -153,6 +159,7 @@ def _show(tuning: "Tuning", form: Format, output: Path | None) -> None:
             }
         )  # fmt: skip
         return
-    show(tuning.table(), "", f"best on dev: {best.described or 'nothing to choose'}")
+    show(tuning.table(), whole=True)
+    show("", f"best on dev: {best.described or 'nothing to choose'}")
     if output is not None:
         show(f"built {output}: try candgen info {shlex.quote(os.fspath(output))}")

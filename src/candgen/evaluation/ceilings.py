@@ -37,9 +37,14 @@ def space(*tables: MentionTable, named: Collection[str] | None = None) -> frozen
     >>> sorted(space(MentionTable.from_pairs([("Vín", "Q1741"), ("Rín", "Q584")]), named=["Q584"]))
     ['Q584']
     """
-    columns = (pc.unique(table.arrow["entity"]).to_pylist() for table in _checked(tables))
-    entities: frozenset[str] = frozenset().union(*columns)
-    return entities if named is None else entities.intersection(named)
+    wanted = None if named is None else pa.array(set(named), pa.large_string())
+    entities: set[str] = set()
+    for table in _checked(tables):
+        column = pc.unique(table.arrow["entity"])
+        # A large table has millions of others, which never become Python strings.
+        mine = column if wanted is None else column.filter(pc.is_in(column, value_set=wanted))
+        entities.update(mine.to_pylist())
+    return frozenset(entities)
 
 
 def paper_spaces(
@@ -48,6 +53,7 @@ def paper_spaces(
     english: MentionTable | None = None,
     *,
     named: Collection[str] | None = None,
+    among: Collection[str] | None = None,
 ) -> dict[str, frozenset[str]]:
     """The candidate spaces of the paper, by the paper's labels, as far as the tables allow them.
 
@@ -55,14 +61,14 @@ def paper_spaces(
     Charagram, which compares with English names: only entities that have one count, that is, a
     mention in the English table. So the three coincide, by definition, unless ``named`` says of
     more entities that they have an English name, such as those with an English label but without
-    an English article.
+    an English article. ``among`` limits the spaces to entities that somebody will ask for.
     """
     learned = {"PL": list(_checked(pivots))}
     if target is not None:
         learned["PL+TL"] = [*learned["PL"], target]
-    spaces = {label: space(*tables) for label, tables in learned.items()}
+    spaces = {label: space(*tables, named=among) for label, tables in learned.items()}
     if english is not None:
-        own = space(english)
+        own = space(english, named=among)
         with_names = own if named is None else own.union(named)
         wider = {f"EN+{label}": own | entities for label, entities in spaces.items()}
         spaces |= {label: entities & with_names for label, entities in {"EN": own, **wider}.items()}

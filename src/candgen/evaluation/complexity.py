@@ -48,7 +48,12 @@ def measure_apart(
         write_queries(folder / "queries.tsv", queries)
         write_queries(folder / "dev.tsv", training.dev)
         done = subprocess.run(  # noqa: S603 (our own program, no shell)
-            list(command), input=json.dumps(job), capture_output=True, encoding="utf-8", check=False
+            list(command),
+            input=json.dumps(job),
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
         )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
@@ -58,12 +63,14 @@ def measure_apart(
 
 
 def answer(methods: Mapping[str, Method], job: Mapping[str, Any]) -> dict[str, Any]:
-    """Do what a job says, in this process, on one core as in the paper.
+    """Do what a job says, in this process, on one core as in the paper where the system can.
 
     A tiny world is built and asked first, so that compiling is not measured.
     """
+    cores = os.cpu_count() or 1
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        cores = 1
     method, parameters = methods[job["method"]], job["parameters"]
     training = Training(
         {name: MentionTable.read(path) for name, path in job["pivots"].items()},
@@ -81,6 +88,7 @@ def answer(methods: Mapping[str, Method], job: Mapping[str, Any]) -> dict[str, A
         "build_seconds": built - start,
         "query_seconds": asked - built,
         "queries": len(mentions),
+        "cores": cores,
         "peak_bytes": _peak_bytes(),
     }
 
@@ -95,8 +103,8 @@ def _warm_up(method: Method, training: Training, parameters: Parameters) -> None
     method(world, parameters).candidates(["Vín"] * 100, K)
 
 
-def _peak_bytes() -> int:
-    """The most memory that this process has had.
+def _peak_bytes() -> int | None:
+    """The most memory that this process has had; None where nobody tells.
 
     Linux tells it in a file; what getrusage tells there may be that of the parent before it forked.
     """
@@ -105,10 +113,13 @@ def _peak_bytes() -> int:
         line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) * 1024
     except (OSError, StopIteration):
+        pass
+    try:
         import resource  # noqa: PLC0415 (Windows has none)
-
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most if sys.platform == "darwin" else most * 1024
+    except ImportError:
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
 
 
 def _written(table: MentionTable | None, path: Path) -> str | None:

@@ -1,7 +1,8 @@
 """The data that experiments run on: a folder in the released layout, or one of mention tables."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from candgen.mentions import MentionTable
 from candgen.methods import Training
 from candgen.queries import HARD, Query
 
+Stamped = tuple[tuple[Path, int, int], ...]
 ENGLISH = "en"
 SUFFIXES = (".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".parquet")
 
@@ -96,9 +98,7 @@ class Corpus:
     def table(self, language: str) -> MentionTable:
         """All pairs of a language, or its training data in the released layout."""
         path = self.path(language)
-        if self.released:
-            return read_released(path, skip_bad_rows=self.skip_bad_rows).train
-        return _read(path, skip_bad_rows=self.skip_bad_rows)
+        return _read(path, _stamped(path), skip_bad_rows=self.skip_bad_rows)
 
     def parts(self, language: str, setting: Setting) -> TrainDevTest:
         """Training data, dev and test; those that were released, or a split of the table."""
@@ -110,8 +110,9 @@ class Corpus:
                 return (
                     _without_hard(found) if queries else self._split(found.train, language, setting)
                 )
-            if not queries:
-                raise TableError(f"{path} has no {DEV} and {TEST}: a target needs both")
+            for name, part in ((DEV, found.dev), (TEST, found.test)):
+                if not part:
+                    raise TableError(f"{path / name} has no queries: a target needs dev and test")
             return found
         return self._split(self.table(language), language, setting)
 
@@ -120,6 +121,8 @@ class Corpus:
         return {name: _digest(*_stamped(self.path(name))) for name in sorted(set(names))}
 
     def _split(self, table: MentionTable, language: str, setting: Setting) -> Split:
+        if len(table) == 0:
+            raise TableError(f"{self.path(language)} has no pairs: there is nothing to split")
         made = split(
             table, per_type=self.per_type, seed=self.seed, setting=setting,
             normalizer=self.normalizer, language=language,
@@ -152,13 +155,14 @@ class Corpus:
 
 @dataclass(frozen=True)
 class _Parts:
+    language: str | None
     train: MentionTable
     dev: list[Query]
     test: list[Query]
 
 
 def _without_hard(found: TrainDevTest) -> _Parts:
-    return _Parts(found.train, _not_hard(found.dev), _not_hard(found.test))
+    return _Parts(found.language, found.train, _not_hard(found.dev), _not_hard(found.test))
 
 
 def _not_hard(queries: Sequence[Query]) -> list[Query]:
@@ -169,15 +173,18 @@ def _is_table(path: Path) -> bool:
     return path.name.endswith(SUFFIXES) and not path.name.startswith(".")
 
 
-@lru_cache(maxsize=8)
-def _read(path: Path, *, skip_bad_rows: bool) -> MentionTable:
-    return MentionTable.read(path, skip_bad_rows=skip_bad_rows)
-
-
-def _stamped(path: Path) -> tuple[tuple[Path, int, int], ...]:
+def _stamped(path: Path) -> Stamped:
     """The files of a language, each with its size and when it was written."""
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     return tuple((each, each.stat().st_size, each.stat().st_mtime_ns) for each in files)
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, _stamped: Stamped, *, skip_bad_rows: bool) -> MentionTable:
+    """A table, which is not read again while its files stay as they are."""
+    if path.is_dir() and not path.name.endswith(SUFFIXES):
+        return read_released(path, skip_bad_rows=skip_bad_rows).train
+    return MentionTable.read(path, skip_bad_rows=skip_bad_rows)
 
 
 @lru_cache(maxsize=1024)
@@ -197,21 +204,33 @@ def open_parts(path: Path, *, skip_bad_rows: bool = False) -> TrainDevTest:
     return read_dataset(path)
 
 
-def parse_pair(text: str, known: tuple[Pair, ...]) -> Pair:
+def parse_pair(text: str, known: Sequence[Pair], languages: Collection[str] = ()) -> Pair:
     """What ``TARGET-PIVOT`` or ``TARGET-PIVOT+PIVOT`` means.
+
+    Codes may have hyphens: of several ways to read it, the one whose languages there are. A target
+    that has no training data in a known pair has none in others.
 
     >>> parse_pair("fo-is+da", ()).pivots
     ('is', 'da')
+    >>> parse_pair("be-tarask-be", (), ["be", "be-tarask"]).target
+    'be-tarask'
     """
     for pair in known:
         if text == pair.key:
             return pair
-    target, dash, pivot = text.partition("-")
-    if not dash or not target or not all(pivot.split("+")):
+    cuts = [place for place, letter in enumerate(text) if letter == "-"]
+    readings = [[text[:cut], *text[cut + 1 :].split("+")] for cut in cuts] or [[text]]
+    named = next((names for names in readings if set(names) <= set(languages)), readings[0])
+    if len(named) < 2 or not all(re.fullmatch(r"\w[\w-]*", name) for name in named):
         raise ParameterError(f"{text!r} is not a pair: expected TARGET-PIVOT, such as mk-bg")
-    return Pair(target, pivot, "", zero_shot_only=False)
+    if len(set(named)) < len(named):
+        raise ParameterError(f"{text!r} names a language twice: target and pivots must differ")
+    alone = any(pair.target == named[0] and pair.zero_shot_only for pair in known)
+    return Pair(named[0], "+".join(named[1:]), "", zero_shot_only=alone)
 
 
 def with_zero_shot_only(pairs: tuple[Pair, ...], targets: tuple[str, ...]) -> tuple[Pair, ...]:
     """The same pairs, of which exactly these targets have no training data."""
+    if unknown := sorted(set(targets) - {pair.target for pair in pairs}):
+        raise ParameterError(f"{unknown[0]!r} is no target here: choose among the pairs' targets")
     return tuple(pair._replace(zero_shot_only=pair.target in targets) for pair in pairs)

@@ -1,9 +1,11 @@
 """Evaluating generators on queries, and choosing what dev says is best."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple
 
+from candgen.counts import Progress, nothing
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.ceilings import unlike_pivots
@@ -11,15 +13,9 @@ from candgen.evaluation.report import Answer, Report
 from candgen.evaluation.tables import Cell, Table
 from candgen.mentions import MentionTable
 from candgen.methods import Generator, Method, Training, place, rank_golds
-from candgen.queries import Query
-
-Progress = Callable[[str, float], None]
+from candgen.queries import TYPES, Query
 
 QUERIES_AT_ONCE = 1000
-
-
-def nothing(_doing: str, _share: float) -> None:
-    """Show no progress."""
 
 
 def evaluate(
@@ -49,6 +45,11 @@ def evaluate(
     depths = _checked_ks(ks)
     if not isinstance(generators, Mapping) or not generators:
         raise ParameterError("generators: expected a dict of at least one, such as {'pti': index}")
+    for name, generator in generators.items():
+        if not callable(getattr(generator, "candidates", None)):
+            raise ParameterError(f"{name} is {generator!r}, which has no method candidates")
+    if pivots is not None and not isinstance(pivots, Mapping):
+        raise ParameterError("pivots: expected a dict of tables, such as {'is': icelandic}")
     unlike = None
     if pivots is not None:
         unlike = unlike_pivots(
@@ -152,6 +153,7 @@ def tune(
     """
     queries = _checked_queries(dev)
     (k,) = _checked_ks([k])
+    method.check(fixed or {})
     choices = method.choices(training, grid)
     if not choices:
         raise ParameterError("the grid has a parameter without values: give each at least one")
@@ -174,23 +176,30 @@ def tune(
 
 
 def _checked_queries(queries: Iterable[Query]) -> list[Query]:
+    """Queries, or tuples that could be; an empty mention is one that nothing can answer."""
     checked = []
     for number, query in enumerate(queries):
-        if not isinstance(query, tuple | list) or not 2 <= len(query) <= 3:
+        try:
+            mention, entity, kind = made = Query(*query)
+        except TypeError:
+            mention, entity, kind = made = Query("", "", "no query")
+        strings = isinstance(mention, str) and isinstance(entity, str)
+        if not strings or isinstance(query, str) or kind not in (None, *TYPES):
             raise ParameterError(
-                f"queries[{number}] is {query!r}: expected Query(mention, entity, type)"
+                f"queries[{number}] is {query!r}: expected Query(mention, entity, type), "
+                f"the type one of {', '.join(TYPES)} or None"
             )
-        checked.append(Query(*query))
+        checked.append(made)
     if not checked:
         raise ParameterError("there are no queries: nothing can be measured")
     return checked
 
 
 def _checked_ks(ks: Sequence[int]) -> tuple[int, ...]:
-    listed = list(ks) if isinstance(ks, Sequence) else [ks]
+    listed: list[Any] = list(ks) if isinstance(ks, Sequence) else [ks]
     for k in listed:
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
             raise ParameterError(f"k is {k!r}: expected a whole number of at least 1")
     if not listed:
         raise ParameterError("ks is empty: give at least one k, such as 30")
-    return tuple(sorted(set(listed)))
+    return tuple(sorted({int(k) for k in listed}))

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from candgen.evaluation.figures import Figure
 
 PANELS, ACROSS = 12, 3
-TICKS = 12
 """At most so many panels, and so many of them side by side."""
+TICKS = 12
+"""Of more values than these, an axis of powers of ten shows the powers."""
 
 INK, GREY, PALE = "#1a1a1a", "#595959", "#dddddd"
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from candgen.evaluation.ceilings import ceiling, paper_spaces, unlike_pivots
 from candgen.evaluation.complexity import measure_apart
@@ -106,7 +107,8 @@ def complexity(
 def ceilings(case: Case) -> Result:
     """For each candidate space, the share of test queries whose gold is in it, by type."""
     target = case.parts.train if "joint" in case.settings else None
-    spaces = paper_spaces(case.pivots.values(), target, case.english)
+    golds = {query.entity for query in case.parts.test}
+    spaces = paper_spaces(case.pivots.values(), target, case.english, among=golds)
     return {
         label: {kind: found._asdict() for kind, found in ceiling(case.parts.test, entities).items()}
         for label, entities in spaces.items()
@@ -131,7 +133,8 @@ def data(table: MentionTable) -> Result:
 
 
 def _amount(table: MentionTable) -> dict[str, Any]:
-    return {"pairs": len(table), "entities": len(table.entities), "occurrences": table.total}
+    entities = pc.count_distinct(table.arrow["entity"]).as_py()
+    return {"pairs": len(table), "entities": entities, "occurrences": table.total}
 
 
 def _sample(table: MentionTable, share: float, seed: int) -> MentionTable:

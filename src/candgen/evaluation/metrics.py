@@ -31,6 +31,11 @@ class Interval(NamedTuple):
     low: float
     high: float
 
+    @property
+    def shown(self) -> str | None:
+        """Both ends in a cell of a table; None of no queries."""
+        return None if math.isnan(self.low) else f"{self.low:.1f}–{self.high:.1f}"
+
 
 class Comparison(NamedTuple):
     """Two generators on the same queries, by recall@k.

@@ -45,4 +45,4 @@ def _read(path: Path) -> dict[str, Any] | None:
         kept = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return kept if isinstance(kept, dict) and "result" in kept else None
+    return kept if isinstance(kept, dict) and isinstance(kept.get("result"), dict) else None

@@ -45,6 +45,11 @@ class Released:
     path: Path
     skip_bad_rows: bool = False
 
+    @property
+    def language(self) -> str:
+        """The name of the folder."""
+        return self.path.resolve().name
+
     @cached_property
     def train(self) -> MentionTable:
         """The training data, an empty table if there is none."""

@@ -1,6 +1,7 @@
 """What an evaluation found: measures, tables of them, and the answer to every query."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -115,7 +116,7 @@ class Report:
         """Every generator on all queries, on each type, and on those unlike any pivot name."""
         largest = self.ks[-1]
         columns = [
-            "generator", "queries", "number", "recall@1",
+            "generator", "subset", "queries", "recall@1",
             *(f"recall@{k}" for k in self.ks if k > 1), f"95% of @{largest}", "MRR", "ceiling",
         ]  # fmt: skip
         rows = [row for name in self.answers for row in self._rows(name)]
@@ -133,12 +134,12 @@ class Report:
             rows.append(
                 (
                     first, second, len(self.queries), Difference(found.difference),
-                    _interval(found.interval), found.only_first, found.only_second,
-                    f"{found.p_value:.2g}",
+                    "{:+.1f} to {:+.1f}".format(*found.interval),
+                    found.only_first, found.only_second, f"{found.p_value:.2g}",
                 )
             )  # fmt: skip
         columns = (
-            "first", "second", "number", f"recall@{k}, difference", "95%", "only first",
+            "first", "second", "queries", f"recall@{k}, difference", "95%", "only first",
             "only second", "p (McNemar)",
         )  # fmt: skip
         return Table(f"Paired comparison of recall@{k}", columns, tuple(rows))
@@ -155,7 +156,7 @@ class Report:
                     name, query.mention, query.entity, query.type, unlike, answer.rank,
                     answer.score, answer.first, answer.first_score, answer.outcome,
                 )  # fmt: skip
-                lines.append("\t".join("" if cell is None else str(cell) for cell in cells) + "\n")
+                lines.append("\t".join(map(_field, cells)) + "\n")
         return "".join(lines)
 
     def write_results(self, path: str | os.PathLike[str]) -> None:
@@ -176,7 +177,7 @@ class Report:
 
     def to_markdown(self) -> str:
         """All tables as Markdown."""
-        return "\n".join(table.to_markdown() for table in self.tables())
+        return "\n".join(table.to_markdown().rstrip("\n") + "\n" for table in self.tables())
 
     def to_latex(self) -> str:
         """All tables as LaTeX, for the package booktabs."""
@@ -200,7 +201,7 @@ class Report:
             ranks = self.ranks(name)
             macro = [metrics.macro_recall(ranks, types, k) for k in dict.fromkeys((1, *self.ks))]
             values = 100 * metrics.hits(ranks, self.ks[-1])
-            interval = _interval(metrics.bootstrap(values, types=types))
+            interval = metrics.bootstrap(values, types=types).shown
             yield (name, "macro", len(ranks), *macro, interval, None, None)
         if self.unlike is not None:
             yield self._row(name, UNLIKE, unlike=True)
@@ -212,7 +213,7 @@ class Report:
         recalls = (metrics.recall(ranks, k) for k in dict.fromkeys((1, *self.ks)))
         interval = metrics.bootstrap(100 * metrics.hits(ranks, self.ks[-1]))
         return (
-            name, label, len(ranks), *recalls, _interval(interval),
+            name, label, len(ranks), *recalls, interval.shown,
             f"{metrics.mrr(ranks):.3f}" if len(ranks) else None,
             self.ceiling(name, type=type, unlike=unlike),
         )  # fmt: skip
@@ -230,12 +231,13 @@ class Report:
         return chosen
 
     def _depth(self, k: int) -> int:
-        if k > self.ks[-1]:
+        if isinstance(k, int) and k > self.ks[-1]:
             raise ParameterError(
                 f"k is {k} and only {self.ks[-1]} candidates were asked for: evaluate with more"
             )
         return k
 
 
-def _interval(interval: Interval) -> str | None:
-    return None if interval.low != interval.low else f"{interval.low:.1f}–{interval.high:.1f}"
+def _field(cell: object) -> str:
+    """A field of TSV, in which a tab or a line break cannot stand."""
+    return "" if cell is None else re.sub("[\t\n\r]", " ", str(cell))

@@ -1,23 +1,27 @@
 """The paper's tables and figures from one call, written to a folder as everyone wants them."""
 
+import contextlib
 import platform
 import shlex
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from candgen.counts import Progress
 from candgen.errors import ParameterError, StorageError
 from candgen.evaluation.exhibits import MAKERS
 from candgen.evaluation.page import Exhibit, page
 from candgen.evaluation.paper import EXHIBITS
 from candgen.evaluation.plots import Drawing, draw
 from candgen.evaluation.results import Results
-from candgen.evaluation.study import Progress, Study
+from candgen.evaluation.study import Study
 from candgen.files import replacing, write_text
 from candgen.versions import version
 
 ALL = "all"
+RECORDS = "records"
 TITLE = "Efficient Entity Candidate Generation for Low-Resource Languages, reproduced"
 INTRODUCTION = (
     "Every table and figure of the paper, measured anew with candgen. Parameters were chosen on "
@@ -53,39 +57,71 @@ def reproduce(
     ``command`` is what the page says it was made with. Without ``figures`` none is drawn.
     """
     names = names_of(name)
-    findings = study.measure(names, progress)
-    results = Results(findings, study.pairs, tuple(study.methods), study.high_resource)
-    exhibits = []
-    for number, each in enumerate(names):
-        progress(f"drawing {each}", number / len(names))
-        made = MAKERS[each](results)
-        if made.figure is not None:
-            made = (
-                replace(made, drawing=draw(made.figure)) if figures else replace(made, figure=None)
-            )
-        exhibits.append(made)
+    before = [path for path in (output, *output.parents) if path.exists()]
+    _prepare(output)
+    try:
+        exhibits = _exhibits(names, study, progress, figures=figures)
+    except BaseException:
+        _leave_nothing_empty(output, before)
+        raise
     facts = _facts(study)
     _write(output, exhibits)
     write_text(output / "report.md", _markdown(exhibits, facts, command))
-    write_text(
-        output / "report.html",
-        page(TITLE, exhibits, facts=facts, command=shlex.join(command), introduction=INTRODUCTION),
+    html = page(
+        TITLE, exhibits, facts=facts, command=shlex.join(command), introduction=INTRODUCTION
     )
+    write_text(output / "report.html", html)
     return exhibits
 
 
-def prepare(output: Path) -> None:
-    """Make the folder; refuse, before the long work, what cannot be written to."""
+def _exhibits(
+    names: Sequence[str], study: Study, progress: Progress, *, figures: bool
+) -> list[Exhibit]:
+    findings = study.measure(names, progress)
+    results = Results(findings, study.pairs, tuple(study.methods), study.high_resource)
+    made = []
+    for number, name in enumerate(names):
+        progress(f"drawing {name}", number / len(names))
+        each = MAKERS[name](results)
+        if each.figure is not None:
+            each = (
+                replace(each, drawing=draw(each.figure)) if figures else replace(each, figure=None)
+            )
+        made.append(each)
+    return made
+
+
+def _prepare(output: Path) -> None:
+    """Make the folder; refuse, before the long work, what is not ours or cannot be written to."""
     try:
-        for folder in (output, output / "tables", output / "figures", output / "records"):
-            folder.mkdir(parents=True, exist_ok=True)
-        with replacing(output / "tables" / ".try"):
-            pass
-        (output / "tables" / ".try").unlink()
+        if output.is_dir() and any(output.iterdir()) and not (output / RECORDS).is_dir():
+            raise StorageError(
+                f"{output} holds something else: choose an empty folder, or one that reproduce made"
+            )
+        for name in ("", "tables", "figures", RECORDS):
+            (output / name).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=output / name):
+                pass
+    except StorageError:
+        raise
     except OSError as error:
         raise StorageError(
             f"{output} cannot be written: {error.strerror or error}; choose another folder"
         ) from error
+
+
+def _leave_nothing_empty(output: Path, before: Sequence[Path]) -> None:
+    """Remove the folders that were made and are empty; what was measured stays."""
+    for folder in (
+        output / "tables",
+        output / "figures",
+        output / RECORDS,
+        output,
+        *output.parents,
+    ):
+        if folder not in before:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def _write(output: Path, exhibits: Sequence[Exhibit]) -> None:
@@ -136,4 +172,4 @@ def _markdown(
         if exhibit.drawing is not None:
             parts.append(f"![{exhibit.title}](figures/{exhibit.name}.svg)\n")
         parts += [table.to_markdown() for table in exhibit.tables]
-    return "\n".join(parts)
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)

@@ -117,8 +117,7 @@ def recall_or_none(ranks: Ranks) -> float | None:
 
 def interval(ranks: Ranks) -> str | None:
     """The 95% interval of recall@30."""
-    low, high = metrics.bootstrap(100 * metrics.hits(ranks, K))
-    return f"{low:.1f}–{high:.1f}" if len(ranks) else None
+    return metrics.bootstrap(100 * metrics.hits(ranks, K)).shown
 
 
 def without_training(results: Results) -> str:

@@ -52,6 +52,10 @@ class TrainDevTest(Protocol):
     def test(self) -> Sequence[Query]:
         """The queries that are for the end."""
 
+    @property
+    def language(self) -> str | None:
+        """The language of the target, where it is known."""
+
 
 class Input(NamedTuple):
     """The table that was split."""

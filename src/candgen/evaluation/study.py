@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+from candgen.counts import Progress
 from candgen.evaluation import measurements
 from candgen.evaluation.corpus import ENGLISH, Case, Corpus
 from candgen.evaluation.paper import EXHIBITS, Pair
 from candgen.evaluation.records import Records, Result
 from candgen.methods import Method, Parameters
 from candgen.versions import version
-
-Progress = Callable[[str, float], None]
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "main-results": ("queries", "ranks"),
@@ -64,6 +63,8 @@ class Study:
         for pair in self.pairs:
             for language in (pair.target, *pair.pivots):
                 self.corpus.path(language)
+        for language in self.high_resource:
+            self.corpus.path(language)
 
     def measure(self, exhibits: Sequence[str], progress: Progress) -> Findings:
         """Everything that these exhibits need, pair by pair; what is on record is not repeated."""

@@ -173,6 +173,7 @@ class Table:
     def __rich__(self) -> "rich.table.Table":
         """A table for a terminal; nothing in it is read as markup."""
         from rich.box import SIMPLE_HEAD  # noqa: PLC0415
+        from rich.cells import cell_len  # noqa: PLC0415
         from rich.table import Table as Shown  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
 
@@ -181,9 +182,15 @@ class Table:
             title_justify="left", caption=Text(_one_line(self.note)) if self.note else None,
             caption_justify="left", box=SIMPLE_HEAD, pad_edge=False,
         )  # fmt: skip
-        for name, right in zip(self.columns, self._right(), strict=True):
-            made.add_column(Text(_one_line(name)), justify="right" if right else "left")
-        for row in self._shown():
+        rows = self._shown()
+        for place, (name, right) in enumerate(zip(self.columns, self._right(), strict=True)):
+            # A number that is cut is another number: rather a table that is too wide.
+            least = max((cell_len(row[place]) for row in rows), default=0) if right else None
+            made.add_column(
+                Text(_one_line(name)), justify="right" if right else "left", min_width=least,
+                overflow="fold",
+            )  # fmt: skip
+        for row in rows:
             made.add_row(*map(Text, row))
         return made
 

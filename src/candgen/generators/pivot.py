@@ -155,7 +155,10 @@ class PivotTokenIndex:
 
     def knows(self, entities: Sequence[str]) -> list[bool]:
         """Which of these entities can be candidates at all."""
-        return [self.tokens.place(entity) is not None for entity in entities]
+        places = map(self.tokens.place, entities)
+        return [
+            place is not None and self.tokens.reachable(place, lam=self.lam) for place in places
+        ]
 
     def explain(self, mention: str, entity: str, *, lam: float | None = None) -> Explanation:
         """Why the entity has the score it has for this mention."""

@@ -1,6 +1,7 @@
 """PivotTokenIndex as a method: what is chosen on dev, and quickly."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from candgen.counts import count
@@ -10,7 +11,7 @@ from candgen.grid import CountGrid, Weights
 from candgen.methods import Method, Parameters, Ranks, Size, Training, rank_golds
 from candgen.queries import Query
 from candgen.text import normalize_many
-from candgen.tokenizers import CharNgrams
+from candgen.tokenizers import CharNgrams, to_parameters
 
 
 def build(training: Training, parameters: Parameters) -> PivotTokenIndex:
@@ -34,7 +35,7 @@ def ranks(
     """The ranks that ``build(training, choice)`` would give, for each choice.
 
     Choices that differ in alpha and lam only are counted once. With a threshold, an index is built
-    for each: what it drops depends on alpha.
+    for each alpha, on which depends what it drops.
     """
     groups: dict[Any, list[int]] = {}
     for number, choice in enumerate(choices):
@@ -46,7 +47,7 @@ def ranks(
     for (languages, _), members in groups.items():
         some = [choices[number] for number in members]
         if some[0].get("threshold"):
-            ranked = [rank_golds(build(training, choice), queries, k) for choice in some]
+            ranked = _thresholded(training, some, queries, k)
         else:
             ranked = _ranks(training, languages, some, queries, k)
         found.update(zip(members, ranked, strict=True))
@@ -62,9 +63,11 @@ def _ranks(
     normalizer = common.get("normalizer", "default")
     name = training.language or TARGET
     tables = {name: training.target, **training.pivots}
+    tokenizer = common.get("tokenizer") or CharNgrams()
+    to_parameters(tokenizer)  # refuses what is no tokenizer
     counts = count(
         {language: table for language in languages if (table := tables[language]) is not None},
-        tokenizer=common.get("tokenizer") or CharNgrams(), normalizer=normalizer,
+        tokenizer=tokenizer, normalizer=normalizer,
     )  # fmt: skip
     texts = normalize_many(
         [query.mention for query in queries], normalizer, language=training.language
@@ -77,6 +80,22 @@ def _ranks(
         for choice in choices
     ]
     return CountGrid.build(counts).ranks(texts, [query.entity for query in queries], weights, k)
+
+
+def _thresholded(
+    training: Training, choices: Sequence[Parameters], queries: Sequence[Query], k: int
+) -> list[Ranks]:
+    """The same for choices that differ in alpha and lam only, by asking an index for each alpha."""
+    built: dict[str, PivotTokenIndex] = {}
+    found = []
+    for choice in choices:
+        key = repr(choice.get("alpha"))
+        if key not in built:
+            built[key] = build(training, choice)
+        lam = check_weight("lam", choice.get("lam", LAM))
+        index = replace(built[key], parameters={**built[key].parameters, "lam": lam})
+        found.append(rank_golds(index, queries, k))
+    return found
 
 
 PTI = Method(

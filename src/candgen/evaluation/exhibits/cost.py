@@ -56,7 +56,7 @@ def complexity(results: Results) -> Exhibit:
                 (
                     pair.key, method, found["parameters"], paper[0],
                     f"{found['build_seconds']:.2f}", paper[1], found["queries"],
-                    f"{found['query_seconds']:.2f}", paper[2], round(found["peak_bytes"] / 1e6),
+                    f"{found['query_seconds']:.2f}", paper[2], _megabytes(found["peak_bytes"]),
                 )
             )  # fmt: skip
     columns = (
@@ -64,9 +64,21 @@ def complexity(results: Results) -> Exhibit:
         "all queries, s", "paper, s", "peak memory, MB",
     )  # fmt: skip
     note = (
-        f"Each on one core in a process of its own, PTI with threshold {COMPLEXITY_THRESHOLD}. "
+        f"Each in a process of its own on {_cores(results)}, with threshold "
+        f"{COMPLEXITY_THRESHOLD} where a method has one. "
         "Peak memory is that of the whole process. The paper had larger tables and another "
         "machine, so no difference is given."
     )
     table = Table("Complexity", columns, tuple(rows), note=note)
     return exhibit("complexity", "Complexity", [table])
+
+
+def _megabytes(size: int | None) -> int | None:
+    return None if size is None else round(size / 1e6)
+
+
+def _cores(results: Results) -> str:
+    """How many cores were used: only some systems can be told to use one."""
+    kept = (found for step, found in results.findings.items() if step.kind == "complexity")
+    cores = max((found.get("cores", 1) for found in kept), default=1)
+    return "one core" if cores == 1 else f"up to {cores} cores"

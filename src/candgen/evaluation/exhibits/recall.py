@@ -9,7 +9,7 @@ from candgen.evaluation.experiment import describe
 from candgen.evaluation.figures import Figure, Panel, Series
 from candgen.evaluation.measurements import DEPTH, K
 from candgen.evaluation.page import Exhibit
-from candgen.evaluation.paper import NO_NUMBER, published
+from candgen.evaluation.paper import HIGH_RESOURCE, NO_NUMBER, published
 from candgen.evaluation.results import (
     JOINT,
     SETTINGS,
@@ -159,7 +159,10 @@ def high_resource(results: Results) -> Exhibit:
                 row += beside(mine, published("high-resource", method, language, kind))
             rows.append(tuple(row))
     columns = ["language", "type", "queries", *columns_beside(results.methods)]
-    table = Table(f"Recall@{K} in the high-resource setting", tuple(columns), tuple(rows))
+    note = "" if rows else f"There is no data of {', '.join(HIGH_RESOURCE)}."
+    table = Table(
+        f"Recall@{K} in the high-resource setting", tuple(columns), tuple(rows), note=note
+    )
     return exhibit("high-resource", "The high-resource setting", [table])
 
 
