@@ -1,4 +1,4 @@
-"""The formula of the README in plain dictionaries: slow, short, obviously right. It judges all fast code.
+"""The formula of the README in dictionaries: slow, short, obviously right. It judges all fast code.
 
 It imports nothing from candgen, and mentions are taken as they are: normalise them first.
 """

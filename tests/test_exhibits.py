@@ -14,7 +14,7 @@ from candgen.evaluation import metrics
 from candgen.evaluation.exhibits import MAKERS
 from candgen.evaluation.figures import Series
 from candgen.evaluation.paper import EXHIBITS, Pair
-from candgen.evaluation.results import Results
+from candgen.evaluation.results import Results, paper_cells
 from candgen.evaluation.study import Step
 from candgen.evaluation.tables import Difference
 
@@ -239,6 +239,12 @@ def test_main_results_beside_the_published():
     ]
 
 
+def test_the_papers_figure_is_shown_as_printed():
+    assert paper_cells(2.5, "<1") == ("<1", None)
+    assert paper_cells(2.5, None) == (NOT, None)
+    assert [type(cell) for cell in paper_cells(2.5, 49)] == [int, Difference]
+
+
 def test_main_results_in_more_detail():
     """MRR of pti, joint: (1 + 1/30 + 1 + 1/2) / 8, as ranks 31 and 40 are beyond 30."""
     table = MAKERS["main-results"](RESULTS).tables[1]
@@ -388,13 +394,13 @@ def test_data_of_pivots_and_targets():
     assert (pivots.title, targets.title) == ("Pivots", "Targets, split")
     assert pivots.columns == (
         "pivot", "pairs", "entities", "occurrences", "paper, mention-entity pairs",
-        "paper, size of its Wikipedia",
+        "difference, M", "paper, size of its Wikipedia",
     )  # fmt: skip
     assert "compare with occurrences" in pivots.note
     assert list(pivots.rows) == [
-        ("bg", 10, 5, 100, "3.4M", "250k"),
-        ("it", 20, 10, 200, "24M", "1.5M"),
-        ("es", 30, 15, 300, NOT, NOT),
+        ("bg", 10, 5, 100, "3.4M", Signed(-3.3999), "250k"),
+        ("it", 20, 10, 200, "24M", Signed(-23.9998), "1.5M"),
+        ("es", 30, 15, 300, NOT, None, NOT),
     ]
     assert targets.columns == (
         "pair", "training pairs", "training entities", "dev queries", "test queries", "easy",
@@ -429,17 +435,30 @@ def test_complexity_beside_the_published():
     (table,) = MAKERS["complexity"](RESULTS).tables
     assert table.title == "Complexity"
     assert table.columns == (
-        "pair", "method", "parameters", "paper", "build, s", "paper, min", "queries",
-        "all queries, s", "paper, s", "peak memory, MB",
+        "pair", "method", "parameters", "parameters, paper", "difference, M", "build, s",
+        "build, paper, min", "difference, min", "queries", "all queries, s",
+        "all queries, paper, s", "difference, s", "peak memory, MB",
     )  # fmt: skip
     assert list(table.rows) == [
-        ("mk-bg", "pti", 1001, "10M", "1.23", "1", 8, "5.68", "30", 123),
-        ("mk-bg", "charagram", 1002, "225M", "20.00", "770", 8, "3.00", "120", 100),
-        ("co-it", "pti", 1003, "45M", "0.00", "10", 5, "0.50", "45", None),
-        ("co-it", "charagram", 1004, "200M", "60.00", "180", 5, "7.00", "85", 1),
-        ("sc-it+es", "pti", 1005, NOT, "2.00", NOT, 4, "4.00", NOT, 2),
-        ("sc-it+es", "charagram", 1006, NOT, "3.00", NOT, 4, "5.00", NOT, 3),
-    ]
+        (
+            "mk-bg", "pti", 1001, "10M", Signed(-9.998999), "1.23", "1", Signed(1.234 / 60 - 1),
+            8, "5.68", "30", Signed(-24.322), 123,
+        ),
+        (
+            "mk-bg", "charagram", 1002, "225M", Signed(-224.998998), "20.00", "770",
+            Signed(20 / 60 - 770), 8, "3.00", "120", Signed(-117.0), 100,
+        ),
+        (
+            "co-it", "pti", 1003, "45M", Signed(-44.998997), "0.00", "10", Signed(0.001 / 60 - 10),
+            5, "0.50", "45", Signed(-44.5), None,
+        ),
+        (
+            "co-it", "charagram", 1004, "200M", Signed(-199.998996), "60.00", "180",
+            Signed(-179.0), 5, "7.00", "85", Signed(-78.0), 1,
+        ),
+        ("sc-it+es", "pti", 1005, NOT, None, "2.00", NOT, None, 4, "4.00", NOT, None, 2),
+        ("sc-it+es", "charagram", 1006, NOT, None, "3.00", NOT, None, 4, "5.00", NOT, None, 3),
+    ]  # fmt: skip
     assert "on one core, with threshold 0.01 where" in table.note
 
 

@@ -94,10 +94,13 @@ def beside(ranks: Ranks, paper: float | str | None) -> tuple[Cell, ...]:
 
 def paper_cells(ours: float, paper: float | str | None) -> tuple[Cell, Cell]:
     """The paper's figure and the difference, as far as there is one."""
-    if paper is None:
-        return NOT_IN_THE_PAPER, None
+    return NOT_IN_THE_PAPER if paper is None else paper, difference(ours, paper)
+
+
+def difference(ours: float, paper: float | str | None, *, unit: float = 1) -> Difference | None:
+    """Ours less the paper's, counted in units; None where the paper has no number."""
     published = number(paper)
-    return paper, None if published is None else Difference(ours - published)
+    return None if published is None else Difference((ours - published) / unit)
 
 
 def printed(paper: float | str | None) -> Cell:

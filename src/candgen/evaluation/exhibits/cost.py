@@ -5,6 +5,7 @@ from candgen.evaluation.page import Exhibit
 from candgen.evaluation.paper import published
 from candgen.evaluation.results import (
     Results,
+    difference,
     exhibit,
     paper_cells,
     printed,
@@ -48,26 +49,30 @@ def complexity(results: Results) -> Exhibit:
     for pair in results.pairs:
         for method in results.methods:
             found = results.of("complexity", pair.key, method) or {}
-            paper = [
-                printed(published("complexity", pair.key, what, method))
-                for what in ("parameters-printed", "training-minutes", "inference-seconds")
-            ]
+            parameters, minutes, seconds = (
+                published("complexity", pair.key, what, method)
+                for what in ("parameters", "training-minutes", "inference-seconds")
+            )
             rows.append(
                 (
-                    pair.key, method, found["parameters"], paper[0],
-                    f"{found['build_seconds']:.2f}", paper[1], found["queries"],
-                    f"{found['query_seconds']:.2f}", paper[2], _megabytes(found["peak_bytes"]),
+                    pair.key, method, found["parameters"],
+                    printed(published("complexity", pair.key, "parameters-printed", method)),
+                    difference(found["parameters"], parameters, unit=1e6),
+                    f"{found['build_seconds']:.2f}", printed(minutes),
+                    difference(found["build_seconds"] / 60, minutes), found["queries"],
+                    f"{found['query_seconds']:.2f}", printed(seconds),
+                    difference(found["query_seconds"], seconds), _megabytes(found["peak_bytes"]),
                 )
             )  # fmt: skip
     columns = (
-        "pair", "method", "parameters", "paper", "build, s", "paper, min", "queries",
-        "all queries, s", "paper, s", "peak memory, MB",
+        "pair", "method", "parameters", "parameters, paper", "difference, M", "build, s",
+        "build, paper, min", "difference, min", "queries", "all queries, s",
+        "all queries, paper, s", "difference, s", "peak memory, MB",
     )  # fmt: skip
     note = (
         f"Each in a process of its own on {_cores(results)}, with threshold "
         f"{COMPLEXITY_THRESHOLD} where a method has one. "
-        "Peak memory is that of the whole process. The paper had larger tables and another "
-        "machine, so no difference is given."
+        "Peak memory is that of the whole process. The paper had larger tables and another machine."
     )
     table = Table("Complexity", columns, tuple(rows), note=note)
     return exhibit("complexity", "Complexity", [table])

@@ -7,6 +7,7 @@ from candgen.evaluation.page import Exhibit
 from candgen.evaluation.paper import NO_NUMBER, published
 from candgen.evaluation.results import (
     Results,
+    difference,
     exhibit,
     printed,
 )
@@ -25,12 +26,13 @@ def data(results: Results) -> Exhibit:
             (
                 language, found["pairs"], found["entities"], found["occurrences"],
                 printed(published("data", language, "pairs-printed")),
+                difference(found["occurrences"], published("data", language, "pairs"), unit=1e6),
                 printed(published("data", language, "size-printed")),
             )
         )  # fmt: skip
     columns = (
         "pivot", "pairs", "entities", "occurrences", "paper, mention-entity pairs",
-        "paper, size of its Wikipedia",
+        "difference, M", "paper, size of its Wikipedia",
     )  # fmt: skip
     note = "The paper counts a pair as often as it was linked: compare with occurrences."
     pivots = Table("Pivots", columns, tuple(rows), note=note)
