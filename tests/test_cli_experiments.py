@@ -118,6 +118,14 @@ def test_a_refused_split_leaves_nothing_behind(cli, tmp_path):
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
 
 
+def test_a_table_without_pairs_is_named(cli, tmp_path):
+    (tmp_path / "fo.tsv").write_text("mention\tentity\n", encoding="utf-8")
+    done = cli("split", tmp_path / "fo.tsv", "-o", tmp_path / "d")
+    assert done.status == 2
+    assert "fo.tsv has no pairs" in done.err
+    assert not (tmp_path / "d").exists()
+
+
 # tune
 
 

@@ -11,7 +11,7 @@ import candgen
 from candgen.cli.build import Normalizer, SkipBadRows, parse_table
 from candgen.cli.output import show, table
 from candgen.cli.progress import progress_bar
-from candgen.errors import CandgenError, StorageError
+from candgen.errors import CandgenError, StorageError, TableError
 
 if TYPE_CHECKING:
     from candgen import Split
@@ -75,6 +75,8 @@ def split(
     with progress_bar() as progress:
         progress(f"reading {named.path}", 0.0)
         whole = candgen.MentionTable.read(named.path, skip_bad_rows=skip_bad_rows)
+        if len(whole) == 0:
+            raise TableError(f"{named.path} has no pairs: there is nothing to split")
         progress("drawing queries", 0.0)
         made = candgen.split(
             whole, per_type=per_type, seed=seed, setting=setting.value,

@@ -76,15 +76,6 @@ def published(exhibit: str, *keys: str) -> float | str | None:
     return None if isinstance(found, dict) else found
 
 
-def only_a_plot(exhibit: str) -> bool:
-    """Whether the paper shows this in a plot alone, without a number.
-
-    >>> only_a_plot("ceilings"), only_a_plot("query-types")
-    (True, False)
-    """
-    return bool(_exhibit(exhibit).get("only_a_plot", False))
-
-
 def where(exhibit: str) -> str:
     """The number of the table or figure in the paper.
 
@@ -92,15 +83,6 @@ def where(exhibit: str) -> str:
     'Figure 2'
     """
     return str(_exhibit(exhibit)["where"])
-
-
-def language_name(code: str) -> str:
-    """The English name of one of the paper's languages; the code itself of any other.
-
-    >>> language_name("olo"), language_name("sc")
-    ('Karelian', 'sc')
-    """
-    return str(_file()["languages"].get(code, code))
 
 
 @functools.cache
