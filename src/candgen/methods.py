@@ -24,7 +24,12 @@ Parameters = Mapping[str, Any]
 
 
 class Generator(Protocol):
-    """Whatever turns mentions into candidates, best first."""
+    """Whatever turns mentions into candidates, best first.
+
+    It may have more: ``knows(entities)`` says which can be candidates at all, ``names(entity)``
+    gives its mentions, ``explain(mention, entity)`` says why, and ``contents()`` gives what is
+    stored, so that it can be stored inside another.
+    """
 
     def candidates(
         self, mentions: Sequence[str], k: int = 30

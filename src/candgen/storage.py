@@ -25,7 +25,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +78,15 @@ class Stored:
     """Bytes on the disk, by array name."""
     version: str
     """Of the candgen that wrote it."""
+
+
+class Contents(NamedTuple):
+    """All that a generator stores: what `save` takes, and `load` gives back."""
+
+    kind: str
+    parameters: Mapping[str, Any]
+    arrays: Mapping[str, npt.NDArray[Any]]
+    inputs: Mapping[str, Any]
 
 
 def save(

@@ -17,6 +17,7 @@ from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen import Candidate
+    from candgen.sources import SourceMention
 
 MENTIONS_AT_ONCE = 1000
 CANDIDATES_AT_ONCE = 1_000_000
@@ -183,19 +184,17 @@ def _show(mentions: Sequence[str], answers: Answers, generator: Any) -> None:  #
         if not candidates:
             show(f"{visible(mention)!r}: no candidates", "")
             continue
-        known = isinstance(generator, candgen.PivotTokenIndex)
+        known = hasattr(generator, "names")
         made = table("rank", "entity", "score", *["also known as"] * known, right=("rank", "score"))
         made.title, made.title_justify = visible(mention), "left"
         for rank, (entity, score) in enumerate(candidates, start=1):
-            names = [_names(generator, entity)] if known else []
+            names = [_names(generator.names(entity))] if known else []
             made.add_row(str(rank), visible(entity), f"{score:.4g}", *names)
         show(made, "")
 
 
-def _names(index: "candgen.PivotTokenIndex", entity: str) -> str:
-    """The entity's most frequent mention in each language: "Wien (de, fo), Vín (is)"."""
-    place = index.tokens.place(entity)
-    sources = () if place is None else index.sources.of(index.tokens.number(place))
+def _names(sources: "Sequence[SourceMention]") -> str:
+    """An entity's most frequent mention in each language: "Wien (de, fo), Vín (is)"."""
     first_of: dict[str, str] = {}
     for source in sources:
         first_of.setdefault(source.language, source.mention)

@@ -14,8 +14,8 @@ from candgen.generators.candidate import Candidate, check_query, check_weight
 from candgen.generators.explanation import Explanation, TokenPart
 from candgen.index import Hits, TokenIndex
 from candgen.mentions import MentionTable
-from candgen.sources import Sources
-from candgen.storage import Stored, prefixed, under
+from candgen.sources import SourceMention, Sources
+from candgen.storage import Contents, Stored, prefixed, under
 from candgen.text import check_normalizer, normalize, normalize_many
 from candgen.tokenizers import CharNgrams, Tokenizer, from_parameters, to_parameters
 
@@ -160,6 +160,11 @@ class PivotTokenIndex:
             place is not None and self.tokens.reachable(place, lam=self.lam) for place in places
         ]
 
+    def names(self, entity: str) -> list[SourceMention]:
+        """The mentions of an entity in the tables, the most frequent first; none if unknown."""
+        place = self.tokens.place(entity)
+        return [] if place is None else self.sources.of(self.tokens.number(place))
+
     def explain(self, mention: str, entity: str, *, lam: float | None = None) -> Explanation:
         """Why the entity has the score it has for this mention."""
         if not isinstance(mention, str) or not isinstance(entity, str):
@@ -193,12 +198,12 @@ class PivotTokenIndex:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to a folder that ``candgen.load`` opens; what was there is replaced."""
-        storage.save(
-            path, kind="pti", parameters=self.parameters, inputs=self.inputs,
-            arrays={
-                **self.tokens.arrays(), **prefixed("sources", self.sources.arrays()),
-            },
-        )  # fmt: skip
+        storage.save(path, **self.contents()._asdict())
+
+    def contents(self) -> Contents:
+        """What is stored."""
+        arrays = {**self.tokens.arrays(), **prefixed("sources", self.sources.arrays())}
+        return Contents("pti", self.parameters, arrays, self.inputs)
 
     @classmethod
     def from_stored(cls, stored: Stored) -> "PivotTokenIndex":

@@ -1,0 +1,16 @@
+"""Every method in one line, for whoever has to choose; importing this costs nothing."""
+
+METHODS = {
+    "wikipriors": "whole mentions as they were seen, then their words: what is known by heart",
+    "wikipriors-released": "the same as the paper's released code ranks them: all tiers summed",
+    "charagram": "sums of n-gram embeddings, compared with English names (neural)",
+    "char-lstm": "the same with a character LSTM in place of the sums (neural)",
+    "char-cnn": "the same with a character CNN in place of the sums (neural)",
+    "pti": "pivot token indexes, the paper's method: character n-grams of pivots and target",
+    "pti-wildcards": "pti, also with n-grams of which one character may be any",
+    "pti-fusion": "pti, with the probabilities of the languages mixed instead of their counts",
+    "pti-smoothing": "pti-fusion, with additive smoothing of the pivots' probabilities",
+    "cascade": "wikipriors, and pti where it finds nothing: for languages with much data",
+    "cascade-fill": "wikipriors first, and pti for the places that it leaves",
+}
+"""The names that ``candgen build --method`` takes, in the order of the tables."""
