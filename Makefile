@@ -7,6 +7,9 @@ SIZES ?= 50000 500000
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq
+# What trains the neural methods; their tests skip without it: make test TORCH=
+# On Linux the public wheel brings CUDA along, some gigabytes: a CPU build that is there already is kept.
+TORCH ?= torch==2.13.0
 PROJECT := -e '.[demo]'
 PROJECT_TO_TEST := -e '.[demo,plots]'
 
@@ -57,6 +60,7 @@ $(VENV)/demo.installed: pyproject.toml | $(BIN)/python
 $(VENV)/dev.installed: pyproject.toml | $(BIN)/python
 	@echo "installing candgen and what its tests need"
 	@$(PIP) 'pip>=25.1'
+	@$(if $(TORCH),$(PIP) '$(TORCH)')
 	@$(PIP) $(PROJECT_TO_TEST) --group dev
 	@touch $@ $(VENV)/demo.installed
 

@@ -14,18 +14,31 @@ Token = Hashable
 Row = tuple[str, str, int]  # mention, entity, count
 
 BOUNDARY = 0x110000  # one more than the last code point: it cannot occur in text
+WILDCARD = -1  # nor can this
 
 
-def ngrams(text: str, low: int = 2, high: int = 5) -> list[tuple[int, ...]]:
-    """Every run of `low` to `high` code points of the text between two boundary marks."""
+def ngrams(
+    text: str, low: int = 2, high: int = 5, *, wildcards: bool = False
+) -> list[tuple[int, ...]]:
+    """Every run of `low` to `high` code points of the text between two boundary marks.
+
+    With `wildcards` also each run, from three on, with one inner code point replaced.
+    """
     if not text:
         return []
     points = (BOUNDARY, *map(ord, text), BOUNDARY)
-    return [
+    runs = [
         points[start : start + n]
         for n in range(low, high + 1)
         for start in range(len(points) - n + 1)
     ]
+    replaced = [
+        tuple(WILDCARD if i == hidden else run[i] for i in range(len(run)))
+        for run in runs
+        for hidden in range(len(run))
+        if 0 < hidden < len(run) - 1
+    ]
+    return runs + replaced if wildcards else runs
 
 
 def words(text: str) -> list[str]:

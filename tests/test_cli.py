@@ -21,8 +21,18 @@ import pytest
 
 import candgen
 import toy
-from candgen.cli.build import ALPHA, Normalizer, build, parse_alphas, parse_ngrams, parse_table
 from candgen.cli.info import TABLE_SUFFIXES
+from candgen.cli.options import (
+    ALPHA,
+    LAM,
+    NGRAMS,
+    Normalizer,
+    Unit,
+    parse_alphas,
+    parse_ngrams,
+    parse_settings,
+    parse_table,
+)
 from candgen.cli.query import json_line, tsv_rows
 from candgen.errors import ParameterError
 from candgen.text import NORMALIZERS
@@ -115,7 +125,7 @@ from candgen.cli import main
 for name in {names}:
     assert main([name, "--help"]) == 0
 assert main(["--help"]) == 0 and main(["--version"]) == 0
-heavy = {{"numba", "numpy", "pyarrow", "regex", "babel"}} & set(sys.modules)
+heavy = {{"numba", "numpy", "pyarrow", "regex", "babel", "torch"}} & set(sys.modules)
 assert not heavy, heavy
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, env=environment())
@@ -191,6 +201,14 @@ def test_module_and_status_of_a_mistake():
         ("build --pivot {world}/is.tsv --ngrams two -o {world}/x", "two"),
         ("build --pivot {world}/is.tsv --normalizer nfc -o {world}/x", "nfc"),
         ("build --pivot {world}/is.tsv --unit byte -o {world}/x", "byte"),
+        ("build --pivot {world}/is.tsv --method best -o {world}/x", "'best'"),
+        ("build --pivot {world}/is.tsv --set epochs -o {world}/x", "NAME=VALUE"),
+        ("build --pivot {world}/is.tsv --set depth=3 -o {world}/x", "--set depth"),
+        ("build --pivot {world}/is.tsv --set lam=1 --lam 2 -o {world}/x", "--lam and --set lam"),
+        ("build --pivot {world}/is.tsv --english {world}/no.tsv -o {world}/x", "no.tsv"),
+        ("build --pivot {world}/is.tsv --english en= -o {world}/x", "--english"),
+        ("build --pivot {world}/is.tsv --dev {world}/no.tsv -o {world}/x", "no.tsv"),
+        ("build --pivot {world}/is.tsv --dev {world}/fo.tsv.gz -o {world}/x", "UTF-8"),
         # What is wrong with -o is said before the tables are read.
         ("build --pivot {world}/nowhere.tsv -o {world}/no/where", "no/where"),
         ("build --pivot {world}/nowhere.tsv -o {world}/is.tsv/x", "is.tsv/x"),
@@ -257,18 +275,37 @@ def test_alphas_are_for_one_pivot_or_for_the_others():
     assert parse_alphas(["1"], []) == {}
 
 
+def test_settings_are_json_values():
+    texts = ["a=true", "b=false", "c=20", "d=-3", "e=0.5", "f=1e-3", "g=.5", "h=x=y", "i=True"]
+    assert parse_settings(texts) == {
+        "a": True, "b": False, "c": 20, "d": -3, "e": 0.5, "f": 0.001, "g": 0.5, "h": "x=y",
+        "i": "True",
+    }  # fmt: skip
+    types = [type(value) for value in parse_settings(texts).values()]
+    assert types == [bool, bool, int, int, float, float, float, str, str]
+    assert parse_settings(["s=fo,is", "t=fo,", "n=1,2.5"]) == {
+        "s": ["fo", "is"], "t": ["fo"], "n": [1, 2.5],
+    }  # fmt: skip
+    odd = {"a": "nan", "b": "inf", "c": "1e999", "d": "1_000", "e": "٣", "f": "1.2.3"}
+    assert parse_settings([f"{name}={text}" for name, text in odd.items()]) == odd
+    for wrong in (["epochs"], ["=20"], ["epochs="], ["a=1", "a=2"]):
+        with pytest.raises(ParameterError, match="--set"):
+            parse_settings(wrong)
+
+
 def test_what_is_written_twice_says_the_same():
     from candgen.generators import pivot
     from candgen.table_files import _TEXT_READERS
 
-    options = inspect.signature(build).parameters
+    options = inspect.signature(pivot.PivotTokenIndex.build).parameters
     assert tuple(Normalizer) == NORMALIZERS
     assert {*TABLE_SUFFIXES} == {*_TEXT_READERS, ".parquet"}
-    assert (ALPHA, options["lam"].default) == (pivot.ALPHA, pivot.LAM)
-    assert parse_ngrams(options["ngrams"].default, options["unit"].default) == candgen.CharNgrams()
+    assert (options["alpha"].default, options["lam"].default) == (ALPHA, LAM)
+    assert options["normalizer"].default == Normalizer.DEFAULT
+    assert parse_ngrams(NGRAMS, Unit.CODEPOINT) == candgen.CharNgrams()
 
 
-@pytest.mark.parametrize("module", ["build", "output", "query", "stream"])
+@pytest.mark.parametrize("module", ["facts", "options", "output", "query", "stream"])
 def test_examples(module):
     assert doctest.testmod(sys.modules[f"candgen.cli.{module}"]).failed == 0
 
@@ -306,7 +343,7 @@ def test_build_passes_every_option_on(cli, world, tmp_path):
     assert parameters["alpha"] == {"is": 0.3, "da": 0.1}
     assert (parameters["lam"], parameters["threshold"]) == (0.7, 0.25)
     assert parameters["tokenizer"] == {
-        "kind": "char_ngrams", "low": 1, "high": 3, "unit": "grapheme",
+        "kind": "char_ngrams", "low": 1, "high": 3, "unit": "grapheme", "wildcards": False,
     }  # fmt: skip
     assert (parameters["normalizer"], parameters["language"]) == ("paper", "tr")
     assert parameters["target"] is None

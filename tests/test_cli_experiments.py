@@ -6,13 +6,19 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 import candgen
+import candgen.storage
+from candgen import catalogue
 from candgen.cli.evaluate import parse_indexes
+from candgen.cli.reproduce import _methods
 from candgen.errors import ParameterError
 from candgen.evaluation.dataset import read_dataset
+from candgen.generators import METHODS
+from candgen.methods import Method, Size
 from candgen.queries import read_queries
 from test_reproduce import TABLES
 
@@ -186,7 +192,11 @@ def test_tune_never_opens_test(cli, tables, dataset):
         (["--grid", "lam=1", "--grid", "lam=2"], "once for each name"),
         (["--grid", "mu=1"], "'mu' is no parameter"),
         (["--grid", "lam=-1"], "lam is -1.0"),
-        (["--method", "magic"], "there is no method 'magic': choose pti"),
+        (["--method", "magic"], "there is no method 'magic': choose "),
+        (["--set", "lam"], "--set lam: expected NAME=VALUE"),
+        (["--set", "mu=1"], "'mu' is no parameter"),
+        (["--set", "lam=-1"], "lam is -1"),
+        (["--set", "lam=1", "--grid", "lam=1,2"], "--set lam and --grid lam: say one of them"),
         (["--zero-shot"], "nothing to learn from"),
         (["--grid", "tokenizer=x"], "tokenizer is 'x'"),
         (["--pivot", "x=a.tsv", "--pivot", "x=b.tsv"], "'x' names more than one table"),
@@ -236,6 +246,59 @@ def test_a_released_folder_tells_the_language(cli, tables, tmp_path):
     cli("split", tables / "fo.tsv.gz", *arguments)
     cli("tune", tmp_path / "data" / "fo", "--pivot", tables / "is.tsv.gz", "-o", tmp_path / "fo")
     assert candgen.load(tmp_path / "fo").language == "fo"
+
+
+@pytest.fixture
+def mine(monkeypatch):
+    """A neural method among those that there are, and what it was given."""
+    given = []
+
+    def build(training, parameters):
+        given.append((training, dict(parameters)))
+        return METHODS["pti"](replace(training, english=None), {"lam": parameters["mu"]})
+
+    method = Method(
+        build=build, size=lambda _: Size(1), grid={"mu": (0.1, 1.0)}, neural=True,
+        options=frozenset({"epochs", "pairs"}),
+    )  # fmt: skip
+    monkeypatch.setitem(METHODS, "mine", method)
+    return given
+
+
+def test_tune_any_method_with_english_names_and_what_is_set(cli, tables, dataset, tmp_path, mine):
+    arguments = (
+        "tune", dataset, "--pivot", tables / "is.tsv.gz", "--method", "mine", "--english",
+        tables / "en.tsv.gz", "--set", "epochs=3",
+    )  # fmt: skip
+    done = cli(*arguments, "-o", tmp_path / "mine")
+    assert done.status == 0, done.err
+    assert [parameters for _, parameters in mine] == [
+        {"epochs": 3, "mu": 0.1}, {"epochs": 3, "mu": 1.0},
+    ]  # fmt: skip
+    for training, _ in mine:
+        assert training.english == TABLES["en"]
+        assert list(training.dev) == read_dataset(dataset).dev
+    lam = candgen.load(tmp_path / "mine").lam
+    assert f"best on dev: mu {lam:g}" in done.out
+    assert cli(*arguments, "--set", "mu=0.5", "--format", "json").status == 0
+    assert [parameters for _, parameters in mine[2:]] == [{"epochs": 3, "mu": 0.5}]
+
+
+def test_what_tune_builds_without_ranks_is_what_it_builds_with(
+    cli, tables, dataset, indexes, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(METHODS, "slow", replace(METHODS["pti"], ranks=None))
+    arguments = ("tune", dataset, "--pivot", tables / "is.tsv.gz", "--method", "slow")
+    assert cli(*arguments, "-o", tmp_path / "slow").status == 0
+    assert candgen.storage.load(tmp_path / "slow").parameters == (
+        candgen.storage.load(indexes[0]).parameters
+    )
+    slow, quick = (
+        {path.name: path.read_bytes() for path in folder.glob("*.npy")}
+        for folder in (tmp_path / "slow", indexes[0])
+    )
+    assert slow == quick
+    assert slow
 
 
 # evaluate
@@ -377,7 +440,7 @@ def test_names_of_indexes():
 def test_reproduce_prints_and_writes(cli, tables, tmp_path):
     done = cli(
         "reproduce", "main-results", "--data", tables, "--pair", "fo-is", "--pair", "olo-fi",
-        "--per-type", 5, "-o", tmp_path / "out", "--no-figures",
+        "--methods", "pti", "--per-type", 5, "-o", tmp_path / "out", "--no-figures",
     )  # fmt: skip
     assert done.status == 0, done.err
     assert "pti, paper" in done.out
@@ -394,6 +457,27 @@ def test_reproduce_prints_and_writes(cli, tables, tmp_path):
     assert "easy" in again.out
 
 
+def test_reproduce_several_with_methods_in_the_catalogues_order(cli, tables, tmp_path, mine):
+    arguments = (
+        "reproduce", "query-types", "main-results", "--data", tables, "--pair", "fo-is",
+        "--per-type", 5, "-o", tmp_path / "out", "--no-figures",
+    )  # fmt: skip
+    done = cli(*arguments, "--methods", "mine,pti", "--epochs", 2, "--pairs", 9)
+    assert done.status == 0, done.err
+    assert done.out.index("Micro recall@30") < done.out.index("Recall@30 by query type")
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<dd>pti, mine</dd>" in page
+    assert "mine: at most 2 epochs (the paper&#x27;s: 200) and 9 training pairs" in page
+    assert {(p["epochs"], p["pairs"]) for _, p in mine} == {(2, 9)}
+
+
+def test_all_methods_are_all_and_by_default_those_that_are_not_neural(mine):
+    assert list(_methods("all")) == list(METHODS)
+    assert list(_methods(None)) == [name for name in METHODS if not METHODS[name].neural]
+    assert "mine" in _methods("all")
+    assert "mine" not in _methods(None)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -406,8 +490,11 @@ def test_reproduce_prints_and_writes(cli, tables, tmp_path):
         (["all", "--pair", "fo-is", "--seed", str(10**30)], "seed"),
         (["high-resource", "--pair", "fo-is"], "say --high-resource LANG"),
         (["all"], "no data of 'co'"),
+        (["all", "tables"], "nothing is called 'tables'"),
         (["all", "--methods", "magic"], "no method 'magic'"),
-        (["all", "--epochs", "3"], "none of pti is trained in epochs"),
+        (["all", "--methods", "pti", "--epochs", "3"], "--epochs 3: none of pti is trained so"),
+        (["all", "--methods", "pti", "--pairs", "3"], "--pairs 3: none of pti is trained so"),
+        (["all", "--pairs", "0"], "--pairs"),
     ],
 )
 def test_reproduce_refuses_before_it_works(cli, tables, tmp_path, arguments, sentence):
@@ -440,11 +527,12 @@ def test_high_resource_languages_can_be_chosen(cli, tables, tmp_path):
     done = cli(
         "reproduce", "high-resource", "--data", tables, "--pair", "fo-is", "--high-resource",
         "de,fi", "--per-type", 5, "--seed", 3, "--no-figures", "-o", tmp_path / "out",
+        "--methods", "pti",
     )  # fmt: skip
     assert done.status == 0, done.err
     rows = [line.split() for line in done.out.splitlines()]
-    assert [row[:3] for row in rows if row[:1] in (["de"], ["fi"])] == [
-        [language, kind, "5"] for language in ("de", "fi") for kind in ("easy", "medium")
+    assert [row[:4] for row in rows if row[:1] in (["de"], ["fi"])] == [
+        [language, kind, "pti", "5"] for language in ("de", "fi") for kind in ("easy", "medium")
     ]
     assert "<dd>3</dd>" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
@@ -467,3 +555,6 @@ def test_help_has_an_example_and_does_not_wait_for_numpy(name):
     assert done.returncode == 0, done.stderr
     assert f"candgen {name} " in done.stdout
     assert "Examples:" in done.stdout
+    if name in ("tune", "reproduce"):
+        told = "".join(done.stdout.split())
+        assert all(method in told for method in catalogue.METHODS)

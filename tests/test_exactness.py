@@ -141,13 +141,16 @@ def test_pruning_prunes(large):
 def test_no_bound_is_under_a_score(large, lam):
     _, index, queries = large
     for query in queries:
-        bound, groups, unit, scores = _bounds_and_scores(index.tokens, query, lam)
+        bound, groups, unit, scores = bounds_and_scores(index.tokens, query, lam)
         assert np.all(bound * (1 + 1e-12) >= unit * scores.reshape(len(bound), -1).max(1))
         assert np.all(groups >= bound.reshape(len(groups), -1).max(1))
 
 
-def _bounds_and_scores(index: TokenIndex, query: str, lam: float):
-    """Of every block, the bound that search computes and the true scores."""
+def bounds_and_scores(index: TokenIndex, query: str, lam: float):
+    """Of every block, the bound that search computes and the true scores.
+
+    Without what smoothing adds to all alike, which bounds leave out.
+    """
     tokens, times = index.tokens(query)
     bound, group_prior, group_bound = (array.copy() for array in index._scratch())
     order = np.empty(len(group_bound), np.int64)
@@ -162,13 +165,18 @@ def _bounds_and_scores(index: TokenIndex, query: str, lam: float):
             group = block // layout_kernels.GROUP
             sink = np.empty(1, np.uint8)
             kernels._bound_blocks(index.blocks, steps, rows, group, group_prior[group], bound, sink)
-        prior, posterior = np.empty(layout_kernels.BLOCK), np.empty(layout_kernels.BLOCK)
+        prior = np.empty(layout_kernels.BLOCK)
+        posterior = np.empty((len(index.blocks.entity_total), layout_kernels.BLOCK))
         least = index.threshold * (1 - 1e-9)
         kernels.score_block(
             index.blocks, block, tokens, times, kernels.make_filter(tokens), least,
             np.empty(16, np.int64), prior, posterior,
         )  # fmt: skip
-        scores[block] = prior + lam * posterior
+        scores[block] = prior + lam * posterior[0]
+        if len(index.blocks.background):
+            first = block * layout_kernels.BLOCK
+            mine = index.blocks.background[first : first + layout_kernels.BLOCK]
+            scores[block] += lam * times.sum() * mine
     return bound.astype(np.float64), group_bound, unit, scores
 
 
@@ -185,7 +193,7 @@ def test_gaps_longer_than_sixteen_bits():
             block_start, key, np.arange(4, dtype=np.uint8), value,
             np.empty(0, np.int64), np.empty(0),
         ),
-        np.array([10.0]), 1 / share, 0.0,
+        np.array([[10.0]]), 1 / share[np.newaxis], 0.0,
     )  # fmt: skip
     reached = np.cumsum(bounds.listed >> 16)
     assert sums.ravel() == pytest.approx([1.0, 1.25])

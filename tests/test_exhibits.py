@@ -10,17 +10,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from candgen import catalogue
 from candgen.evaluation import metrics
+from candgen.evaluation.budgets import describe_budgets
+from candgen.evaluation.cells import Best, Difference
 from candgen.evaluation.exhibits import MAKERS
 from candgen.evaluation.figures import Series
 from candgen.evaluation.paper import EXHIBITS, Pair
 from candgen.evaluation.results import Results, paper_cells
 from candgen.evaluation.study import Step
-from candgen.evaluation.tables import Difference
 
 NOT, NO_NUMBER = "not in the paper", "no number was published"
 WITHOUT = "co-it: no training data in the target, so joint is zero-shot."
-CUT = "Not all can be drawn: the tables have the rest."
+BEST = "The best of our figures in each column is marked, and all that equal it."
+CUT = "No more can be told apart. Left out, and in the tables: {}."
 MK, CO, SC = (
     Pair("mk", "bg", "medium", False),
     Pair("co", "it", "high", True),
@@ -189,10 +192,22 @@ def head(figure):
     )  # fmt: skip
 
 
-BESIDE = (
-    "pti", "pti, 95%", "pti, paper", "pti, difference",
-    "charagram", "charagram, 95%", "charagram, paper", "charagram, difference",
-)  # fmt: skip
+class Top(float):
+    """A number that is expected to be marked as the best."""
+
+    __hash__ = float.__hash__
+
+    def __eq__(self, other):
+        return isinstance(other, Best) and float(other) == pytest.approx(float(self))
+
+
+def unmarked(rows):
+    """Rows whose marked numbers are replaced by text that equals nothing else."""
+    return [tuple(f"best {cell}" if type(cell) is Best else cell for cell in row) for row in rows]
+
+
+BESIDE = ("method", "queries", "recall@30", "95%", "paper", "difference")
+NONE = (None, None, None)
 
 
 def test_all_are_made_and_say_where_they_are_from():
@@ -214,28 +229,61 @@ def test_all_are_made_and_say_where_they_are_from():
     assert drawn == {"main-results", "query-types", "ceilings", "training-size", "recall-at-k"}
 
 
-def main_row(setting, key, recalls, papers):
-    """Of both methods: recall, interval, the paper's, the difference."""
-    row = [setting, key, len(TYPES[key])]
+def main_rows(setting, key, recalls, papers):
+    """Of each method: recall, interval, the paper's, the difference."""
     for method, recall, paper in zip(("pti", "charagram"), recalls, papers, strict=True):
         found = RANKS[key, method]
-        row += [recall, interval(found.get(setting, found["zero-shot"]))]
-        row += [NOT, None] if paper is None else [paper[0], Signed(paper[1])]
-    return tuple(row)
+        shown = interval(found.get(setting, found["zero-shot"]))
+        both = (NOT, None) if paper is None else (paper[0], Signed(paper[1]))
+        yield (setting, key, method, len(TYPES[key]), recall, shown, *both)
+
+
+def test_main_results_in_the_papers_orientation():
+    table = MAKERS["main-results"](RESULTS).tables[0]
+    assert table.title == "Micro recall@30"
+    assert table.columns == ("setting", "method", *KEYS)
+    assert table.note == f"{BEST} {WITHOUT}"
+    zero, joint, other = "zero-shot", "joint", "charagram"
+    assert unmarked(table.rows) == [
+        ("", "queries", 8, 5, 4),
+        (zero, "pti", "best 37.5", 40.0, 25.0),
+        (zero, "pti, paper", 49, 63, None),
+        (zero, other, 25.0, "best 60.0", "best 100.0"),
+        (zero, "charagram, paper", 47, 51, None),
+        (joint, "pti", 50.0, 40.0, "best 75.0"),
+        (joint, "pti, paper", 71, 63, None),
+        (joint, other, "best 62.5", "best 60.0", 0.0),
+        (joint, "charagram, paper", 69, 51, None),
+    ]
+
+
+def test_equals_are_all_marked_but_not_what_finds_nothing_or_stands_alone():
+    findings = dict(RESULTS.findings)
+    for key, ranks in (("mk-bg", [1, 0, 0, 0, 0, 0, 0, 30]), ("co-it", [0] * 5)):
+        for method in ("pti", "charagram"):
+            found = {"parameters": {}, "dev": {"queries": 1, "recall": 1.0}, "ranks": ranks}
+            findings[Step("ranks", key, method)] = {"settings": {"zero-shot": found}}
+    results = replace(RESULTS, findings=findings)
+    rows = unmarked(MAKERS["main-results"](results).tables[0].rows)
+    assert [row[2:4] for row in rows if row[1] in ("pti", "charagram")] == [("best 25.0", 0.0)] * 4
+    alone = MAKERS["main-results"](replace(RESULTS, methods=("pti",))).tables[0]
+    assert alone.note == WITHOUT
+    assert alone.rows[1] == ("zero-shot", "pti", 37.5, 40.0, 25.0)
+    assert not any(isinstance(cell, Best) for row in alone.rows for cell in row)
 
 
 def test_main_results_beside_the_published():
-    table = MAKERS["main-results"](RESULTS).tables[0]
-    assert table.title == "Micro recall@30"
-    assert table.columns == ("setting", "pair", "queries", *BESIDE)
+    table = MAKERS["main-results"](RESULTS).tables[1]
+    assert table.title == "Micro recall@30, beside the published"
+    assert table.columns == ("setting", "pair", *BESIDE)
     assert table.note == WITHOUT
     assert plain(table.rows) == [
-        main_row("zero-shot", "mk-bg", (37.5, 25.0), ((49, -11.5), (47, -22.0))),
-        main_row("zero-shot", "co-it", (40.0, 60.0), ((63, -23.0), (51, 9.0))),
-        main_row("zero-shot", "sc-it+es", (25.0, 100.0), (None, None)),
-        main_row("joint", "mk-bg", (50.0, 62.5), ((71, -21.0), (69, -6.5))),
-        main_row("joint", "co-it", (40.0, 60.0), ((63, -23.0), (51, 9.0))),
-        main_row("joint", "sc-it+es", (75.0, 0.0), (None, None)),
+        *main_rows("zero-shot", "mk-bg", (37.5, 25.0), ((49, -11.5), (47, -22.0))),
+        *main_rows("zero-shot", "co-it", (40.0, 60.0), ((63, -23.0), (51, 9.0))),
+        *main_rows("zero-shot", "sc-it+es", (25.0, 100.0), (None, None)),
+        *main_rows("joint", "mk-bg", (50.0, 62.5), ((71, -21.0), (69, -6.5))),
+        *main_rows("joint", "co-it", (40.0, 60.0), ((63, -23.0), (51, 9.0))),
+        *main_rows("joint", "sc-it+es", (75.0, 0.0), (None, None)),
     ]
 
 
@@ -247,7 +295,7 @@ def test_the_papers_figure_is_shown_as_printed():
 
 def test_main_results_in_more_detail():
     """MRR of pti, joint: (1 + 1/30 + 1 + 1/2) / 8, as ranks 31 and 40 are beyond 30."""
-    table = MAKERS["main-results"](RESULTS).tables[1]
+    table = MAKERS["main-results"](RESULTS).tables[2]
     assert table.title == "The same in more detail"
     assert table.columns == (
         "pair", "setting", "method", "chosen on dev", "dev, @30", "queries", "@1", "@30",
@@ -272,7 +320,7 @@ def test_main_results_in_more_detail():
 
 
 def test_methods_are_compared_on_the_same_queries():
-    table = MAKERS["main-results"](RESULTS).tables[2]
+    table = MAKERS["main-results"](RESULTS).tables[3]
     assert table.title == "Paired differences of recall@30"
     assert table.columns == (
         "pair", "setting", "first", "second", "queries", "difference", "only first",
@@ -287,7 +335,26 @@ def test_methods_are_compared_on_the_same_queries():
         ("sc-it+es", "joint", *both, 4, Signed(75.0), 3, 0, "0.25"),
     ]
     alone = MAKERS["main-results"](replace(RESULTS, methods=("pti",)))
-    assert len(alone.tables) == 2
+    assert len(alone.tables) == 3
+
+
+def test_every_method_is_compared_with_pti_alone():
+    def compared(*methods):
+        made = MAKERS["main-results"](with_copies(*methods))
+        return [row[2:4] for row in made.tables[3].rows if row[:2] == ("mk-bg", "joint")]
+
+    assert compared("a", "pti", "b", "c") == [("pti", "a"), ("pti", "b"), ("pti", "c")]
+    assert compared("a", "b", "c") == [("a", "b"), ("a", "c")]
+
+
+def with_copies(*methods):
+    """Results of these methods; those that are new are Charagram under another name."""
+    findings = dict(RESULTS.findings)
+    for name in methods:
+        for step, found in RESULTS.findings.items():
+            if step.method == "charagram" and name not in ("pti", "charagram"):
+                findings[step._replace(method=name)] = found
+    return replace(RESULTS, findings=findings, methods=methods)
 
 
 def test_the_figure_of_the_main_results():
@@ -322,34 +389,87 @@ def test_the_figure_of_the_main_results():
 
 
 def test_a_method_that_the_paper_has_not():
-    findings = dict(RESULTS.findings)
-    for key in KEYS:
-        findings[Step("ranks", key, "guess")] = findings[Step("ranks", key, "charagram")]
-    made = MAKERS["main-results"](replace(RESULTS, findings=findings, methods=("guess", "pti")))
+    made = MAKERS["main-results"](with_copies("guess", "pti"))
     assert made.figure.labels() == ["guess, here", "pti, here", "pti, paper"]
-    assert made.tables[0].rows[0][3:7] == (25.0, interval([0, 3, 0, 0, 0, 0, 7, 0]), NOT, None)
+    rows = made.tables[0].rows
+    assert [row[1] for row in rows] == ["queries", *["guess", "pti", "pti, paper"] * 2]
+    assert made.tables[1].rows[0][2:] == (
+        "guess", 8, 25.0, interval([0, 3, 0, 0, 0, 0, 7, 0]), NOT, None,
+    )  # fmt: skip
+
+
+CATALOGUE = tuple(catalogue.METHODS)
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("main-results", ["wikipriors, here", "charagram, here", "pti, here",
+                          "wikipriors, paper", "charagram, paper", "pti, paper"]),
+        ("query-types", ["wikipriors", "wikipriors-released", "charagram", "char-lstm",
+                         "char-cnn", "pti"]),
+        ("recall-at-k", ["wikipriors", "wikipriors-released", "charagram", "char-lstm",
+                         "char-cnn", "pti"]),
+        ("training-size", [f"{method}, {setting}" for method in ("wikipriors", "charagram", "pti")
+                           for setting in ("zero-shot", "joint")]),
+    ],
+)  # fmt: skip
+def test_of_eleven_methods_figures_have_the_papers_first(name, labels):
+    made = MAKERS[name](with_copies(*CATALOGUE))
+    assert set(made.figure.labels()) == set(labels)
+    shown = {label.partition(", ")[0] for label in labels}
+    rest = [method for method in CATALOGUE if method not in shown]
+    assert made.figure.note == CUT.format(", ".join(rest))
+    for method in CATALOGUE:
+        assert f"{method}," in made.tables[0].to_csv()
+
+
+def test_a_series_that_is_left_out_of_a_method_that_is_not():
+    made = MAKERS["training-size"](with_copies("a", "pti", "b", "c"))
+    assert made.figure.note == CUT.format("c")
+    made = MAKERS["main-results"](with_copies("a", "b", "c", "pti", "charagram"))
+    assert made.figure.note == CUT.format("c")
+    assert made.figure.labels()[-1] == "charagram, paper"
+
+
+def test_query_types_in_the_papers_orientation():
+    table = MAKERS["query-types"](RESULTS).tables[0]
+    assert table.title == "Recall@30 by query type"
+    assert table.columns == (
+        "method", "mk-bg easy", "mk-bg medium", "mk-bg hard", "co-it hard", "sc-it+es easy",
+        "sc-it+es hard",
+    )  # fmt: skip
+    assert table.note == f"{BEST} {WITHOUT}"
+    assert list(table.rows) == [
+        ("queries", 2, 2, 4, 5, 1, 3),
+        ("pti", Top(100.0), 50.0, 25.0, 40.0, Top(100.0), Top(200 / 3)),
+        ("pti, paper", 92, 78, 44, 63, None, None),
+        ("charagram", 50.0, Top(100.0), Top(50.0), Top(60.0), 0.0, 0.0),
+        ("charagram, paper", 86, 74, 46, 51, None, None),
+    ]
+    assert sum(isinstance(cell, Best) for row in table.rows for cell in row) == 6
 
 
 def test_query_types_in_the_best_setting():
-    made = MAKERS["query-types"](RESULTS)
-    (table,) = made.tables
-    assert table.title == "Recall@30 by query type"
-    assert table.columns == ("pair", "type", "queries", *BESIDE)
+    table = MAKERS["query-types"](RESULTS).tables[1]
+    assert table.title == "Recall@30 by query type, beside the published"
+    assert table.columns == ("pair", "type", *BESIDE)
     assert table.note == WITHOUT
-    none = (NOT, None)
+    pti, other, none = "pti", "charagram", (NOT, None)
     assert plain(table.rows) == [
-        ("mk-bg", "easy", 2, 100.0, interval([1, 2]), 92, Signed(8.0),
-         50.0, interval([4, 0]), 86, Signed(-36.0)),
-        ("mk-bg", "medium", 2, 50.0, interval([1, 40]), 78, Signed(-28.0),
-         100.0, interval([1, 12]), 74, Signed(26.0)),
-        ("mk-bg", "hard", 4, 25.0, interval([30, 31, 0, 0]), 44, Signed(-19.0),
-         50.0, interval([0, 0, 1, 29]), 46, Signed(4.0)),
-        ("co-it", "hard", 5, 40.0, interval([1, 0, 30, 31, 0]), 63, Signed(-23.0),
-         60.0, interval([2, 2, 2, 0, 0]), 51, Signed(9.0)),
-        ("sc-it+es", "easy", 1, 100.0, interval([1]), *none, 0.0, interval([0]), *none),
-        ("sc-it+es", "hard", 3, 200 / 3, interval([31, 3, 2]), *none,
-         0.0, interval([0, 0, 0]), *none),
-    ]  # fmt: skip
+        ("mk-bg", "easy", pti, 2, 100.0, interval([1, 2]), 92, Signed(8.0)),
+        ("mk-bg", "easy", other, 2, 50.0, interval([4, 0]), 86, Signed(-36.0)),
+        ("mk-bg", "medium", pti, 2, 50.0, interval([1, 40]), 78, Signed(-28.0)),
+        ("mk-bg", "medium", other, 2, 100.0, interval([1, 12]), 74, Signed(26.0)),
+        ("mk-bg", "hard", pti, 4, 25.0, interval([30, 31, 0, 0]), 44, Signed(-19.0)),
+        ("mk-bg", "hard", other, 4, 50.0, interval([0, 0, 1, 29]), 46, Signed(4.0)),
+        ("co-it", "hard", pti, 5, 40.0, interval([1, 0, 30, 31, 0]), 63, Signed(-23.0)),
+        ("co-it", "hard", other, 5, 60.0, interval([2, 2, 2, 0, 0]), 51, Signed(9.0)),
+        ("sc-it+es", "easy", pti, 1, 100.0, interval([1]), *none),
+        ("sc-it+es", "easy", other, 1, 0.0, interval([0]), *none),
+        ("sc-it+es", "hard", pti, 3, 200 / 3, interval([31, 3, 2]), *none),
+        ("sc-it+es", "hard", other, 3, 0.0, interval([0, 0, 0]), *none),
+    ]
 
 
 def test_the_figure_of_query_types():
@@ -370,23 +490,33 @@ def test_the_figure_of_query_types():
 
 
 def test_languages_alone():
-    (table,) = MAKERS["high-resource"](RESULTS).tables
-    assert table.title == "Recall@30 in the high-resource setting"
-    assert table.columns == ("language", "type", "queries", *BESIDE)
-    assert table.note == ""
+    compact, table = MAKERS["high-resource"](RESULTS).tables
+    assert compact.title == "Recall@30 in the high-resource setting"
+    assert compact.columns == ("method", "it easy", "it medium", "es easy", "es medium")
+    assert list(compact.rows) == [
+        ("queries", 2, 3, 2, 1),
+        ("pti", Top(50.0), Top(200 / 3), 50.0, 0.0),
+        ("pti, paper", 79, 49, None, None),
+        ("charagram", Top(50.0), 100 / 3, Top(100.0), Top(100.0)),
+        ("charagram, paper", 50, 45, None, None),
+    ]
+    assert table.columns == ("language", "type", *BESIDE)
+    assert (compact.note, table.note) == (BEST, "")
+    pti, other = "pti", "charagram"
     assert plain(table.rows) == [
-        ("it", "easy", 2, 50.0, interval([1, 0]), 79, Signed(-29.0),
-         50.0, interval([0, 1]), 50, Signed(0.0)),
-        ("it", "medium", 3, 200 / 3, interval([31, 30, 2]), 49, Signed(200 / 3 - 49),
-         100 / 3, interval([31, 0, 1]), 45, Signed(100 / 3 - 45)),
-        ("es", "easy", 2, 50.0, interval([0, 1]), NOT, None,
-         100.0, interval([1, 2]), NOT, None),
-        ("es", "medium", 1, 0.0, interval([31]), NOT, None, 100.0, interval([3]), NOT, None),
-    ]  # fmt: skip
-    (empty,) = MAKERS["high-resource"](replace(RESULTS, high_resource=())).tables
-    assert empty.rows == ()
+        ("it", "easy", pti, 2, 50.0, interval([1, 0]), 79, Signed(-29.0)),
+        ("it", "easy", other, 2, 50.0, interval([0, 1]), 50, Signed(0.0)),
+        ("it", "medium", pti, 3, 200 / 3, interval([31, 30, 2]), 49, Signed(200 / 3 - 49)),
+        ("it", "medium", other, 3, 100 / 3, interval([31, 0, 1]), 45, Signed(100 / 3 - 45)),
+        ("es", "easy", pti, 2, 50.0, interval([0, 1]), NOT, None),
+        ("es", "easy", other, 2, 100.0, interval([1, 2]), NOT, None),
+        ("es", "medium", pti, 1, 0.0, interval([31]), NOT, None),
+        ("es", "medium", other, 1, 100.0, interval([3]), NOT, None),
+    ]
+    for empty in MAKERS["high-resource"](replace(RESULTS, high_resource=())).tables:
+        assert empty.rows == ()
+        assert empty.note == "There is no data of it, nl, de."
     assert empty.columns == table.columns
-    assert empty.note == "There is no data of it, nl, de."
 
 
 def test_data_of_pivots_and_targets():
@@ -432,32 +562,36 @@ def test_thresholding_beside_the_published():
 
 
 def test_complexity_beside_the_published():
-    (table,) = MAKERS["complexity"](RESULTS).tables
+    table = MAKERS["complexity"](RESULTS).tables[0]
     assert table.title == "Complexity"
     assert table.columns == (
         "pair", "method", "parameters", "parameters, paper", "difference, M", "build, s",
         "build, paper, min", "difference, min", "queries", "all queries, s",
-        "all queries, paper, s", "difference, s", "peak memory, MB",
+        "all queries, paper, s", "difference, s", "peak memory, MB", "parameters, times pti",
+        "build, times pti", "all queries, times pti",
     )  # fmt: skip
     assert list(table.rows) == [
         (
             "mk-bg", "pti", 1001, "10M", Signed(-9.998999), "1.23", "1", Signed(1.234 / 60 - 1),
-            8, "5.68", "30", Signed(-24.322), 123,
+            8, "5.68", "30", Signed(-24.322), 123, *NONE,
         ),
         (
             "mk-bg", "charagram", 1002, "225M", Signed(-224.998998), "20.00", "770",
-            Signed(20 / 60 - 770), 8, "3.00", "120", Signed(-117.0), 100,
+            Signed(20 / 60 - 770), 8, "3.00", "120", Signed(-117.0), 100, "1", "16.2", "0.528",
         ),
         (
             "co-it", "pti", 1003, "45M", Signed(-44.998997), "0.00", "10", Signed(0.001 / 60 - 10),
-            5, "0.50", "45", Signed(-44.5), None,
+            5, "0.50", "45", Signed(-44.5), None, *NONE,
         ),
         (
             "co-it", "charagram", 1004, "200M", Signed(-199.998996), "60.00", "180",
-            Signed(-179.0), 5, "7.00", "85", Signed(-78.0), 1,
+            Signed(-179.0), 5, "7.00", "85", Signed(-78.0), 1, "1", "60000", "14",
         ),
-        ("sc-it+es", "pti", 1005, NOT, None, "2.00", NOT, None, 4, "4.00", NOT, None, 2),
-        ("sc-it+es", "charagram", 1006, NOT, None, "3.00", NOT, None, 4, "5.00", NOT, None, 3),
+        ("sc-it+es", "pti", 1005, NOT, None, "2.00", NOT, None, 4, "4.00", NOT, None, 2, *NONE),
+        (
+            "sc-it+es", "charagram", 1006, NOT, None, "3.00", NOT, None, 4, "5.00", NOT, None, 3,
+            "1", "1.5", "1.25",
+        ),
     ]  # fmt: skip
     assert "on one core, with threshold 0.01 where" in table.note
 
@@ -467,8 +601,25 @@ def test_complexity_says_how_many_cores_were_used():
     for key, cores in (("mk-bg", 4), ("co-it", 1)):
         step = Step("complexity", key, "pti")
         findings[step] = {**findings[step], "cores": cores}
-    (table,) = MAKERS["complexity"](replace(RESULTS, findings=findings)).tables
+    table = MAKERS["complexity"](replace(RESULTS, findings=findings)).tables[0]
     assert "on up to 4 cores, with" in table.note
+
+
+def test_complexity_beside_that_of_pti():
+    """The means of 20 / 1.234, 60 / 0.001 and 3 / 2; of 3 / 5.678, 7 / 0.5 and 5 / 4."""
+    table = MAKERS["complexity"](with_copies("pti", "guess", "charagram")).tables[1]
+    assert table.title == "Ratios to pti"
+    assert table.columns == (
+        "method", "pairs", "parameters", "parameters, paper", "build", "build, paper",
+        "all queries", "all queries, paper",
+    )  # fmt: skip
+    assert list(table.rows) == [
+        ("guess", 3, "1", NOT, "20006", NOT, "5.26", NOT),
+        ("charagram", 3, "1", "20", "20006", "300", "5.26", "7"),
+    ]
+    for methods in (("pti",), ("charagram",), ("charagram", "guess")):
+        (alone,) = MAKERS["complexity"](with_copies(*methods)).tables
+        assert alone.columns[-1] == "peak memory, MB"
 
 
 SPACES = ("PL", "PL+TL", "EN", "EN+PL", "EN+PL+TL")
@@ -601,17 +752,17 @@ def many(pairs, methods):
 
 
 @pytest.mark.parametrize(
-    ("pairs", "methods", "shown", "note"),
+    ("pairs", "methods", "shown", "rest"),
     [
         (12, 6, (12, 6), ""),
-        (13, 6, (12, 6), CUT),
-        (12, 7, (12, 6), CUT),
-        (14, 9, (12, 6), CUT),
-        (2, 7, (2, 6), CUT),
-        (13, 1, (12, 1), CUT),
+        (13, 6, (12, 6), "a12-b"),
+        (12, 7, (12, 6), "method 6"),
+        (14, 9, (12, 6), "method 6, method 7, method 8, a12-b, a13-b"),
+        (2, 7, (2, 6), "method 6"),
+        (13, 1, (12, 1), "a12-b"),
     ],
 )
-def test_a_figure_shows_the_first_that_can_be_told_apart(pairs, methods, shown, note):
+def test_a_figure_shows_the_first_that_can_be_told_apart(pairs, methods, shown, rest):
     results = many(pairs, methods)
     made = MAKERS["recall-at-k"](results)
     figure = made.figure
@@ -620,20 +771,20 @@ def test_a_figure_shows_the_first_that_can_be_told_apart(pairs, methods, shown, 
         assert [each.label for each in panel.series] == [f"method {m}" for m in range(shown[1])]
         assert [each.y[0] for each in panel.series] == [100 * n / 40] * shown[1]
         assert [each.y[1] for each in panel.series] == [100 * (n + m) / 40 for m in range(shown[1])]
-    assert figure.note == note
+    assert figure.note == (CUT.format(rest) if rest else "")
     assert (figure.name, figure.title) == (made.name, made.title)
     assert len(made.tables[0].rows) == pairs * methods
 
 
 def test_a_cut_figure_keeps_its_axes():
     figure = MAKERS["query-types"](many(1, 7)).figure
-    assert (figure.kind, figure.x_label, figure.note) == ("bars", "type", CUT)
+    assert (figure.kind, figure.x_label, figure.note) == ("bars", "type", CUT.format("method 6"))
     assert figure.labels() == [f"method {m}" for m in range(6)]
 
 
 def test_pairs_without_training_data_are_named():
     def note(*pairs):
-        return MAKERS["query-types"](replace(RESULTS, pairs=pairs)).tables[0].note
+        return MAKERS["query-types"](replace(RESULTS, pairs=pairs)).tables[1].note
 
     assert note(MK, SC) == ""
     assert note(MK, CO, SC) == WITHOUT
@@ -641,7 +792,7 @@ def test_pairs_without_training_data_are_named():
     step = Step("ranks", "sc-it+es", "pti")
     zero = {"settings": {"zero-shot": findings[step]["settings"]["zero-shot"]}}
     results = replace(RESULTS, findings={**findings, step: zero})
-    told = MAKERS["main-results"](results).tables[0].note
+    told = MAKERS["main-results"](results).tables[1].note
     assert told == "co-it, sc-it+es: no training data in the target, so joint is zero-shot."
 
 
@@ -653,3 +804,62 @@ def test_findings_are_asked_by_kind_subject_and_method():
     assert RESULTS.settings(CO) == ["zero-shot"]
     assert RESULTS.chosen(CO, "pti", "joint") == RESULTS.chosen(CO, "pti", "zero-shot")
     np.testing.assert_array_equal(RESULTS.ranks(CO, "pti", "joint"), [1, 0, 30, 31, 0])
+
+
+# Budgets of neural methods
+
+SHORT = {"epochs": 5, "pairs": 20_000, "of_epochs": 200, "of_pairs": 80_000}
+SAID = (
+    "charagram: at most 5 epochs (the paper's: 200) and 15,000 to 20,000 training pairs "
+    "(the paper's: 80,000)."
+)
+
+
+def with_budgets():
+    findings = dict(RESULTS.findings)
+    for step, found in RESULTS.findings.items():
+        if step.method != "charagram":
+            continue
+        budget = SHORT if step.subject in ("mk-bg", "it") else {**SHORT, "pairs": 15_000}
+        if step.kind == "ranks":
+            settings = {
+                name: {**each, "budget": budget} for name, each in found["settings"].items()
+            }
+            findings[step] = {"settings": settings}
+        elif step.kind == "training-sizes":
+            findings[step] = {"sizes": [{**each, "budget": budget} for each in found["sizes"]]}
+        else:
+            findings[step] = {**found, "budget": budget}
+    return replace(RESULTS, findings=findings)
+
+
+def test_every_table_with_a_neural_row_says_how_long_it_was_trained():
+    results = with_budgets()
+    for name, make in MAKERS.items():
+        for table in make(results).tables:
+            rows = [cell for row in table.rows for cell in row]
+            neural = "charagram" in rows and name != "thresholding"
+            assert (SAID in table.note) == neural, (name, table.title)
+            assert SAID not in make(RESULTS).tables[0].note
+
+
+SAID_SHORT = (
+    "a, c: at most 5 epochs (the paper's: 200) and 20,000 training pairs (the paper's: 80,000)."
+)
+
+
+@pytest.mark.parametrize(
+    ("budgets", "said"),
+    [
+        ({}, ""),
+        ({"pti": [], "a": [{"of_epochs": 200, "of_pairs": 80_000}]}, ""),
+        ({"a": [{"epochs": 1, "of_epochs": 200}]}, "a: at most 1 epoch (the paper's: 200)."),
+        ({"a": [{"pairs": 80_000}]}, "a: at most 80,000 training pairs (as in the paper)."),
+        (
+            {"a": [SHORT], "b": [{"epochs": 300}, {"epochs": 200}], "c": [SHORT]},
+            f"{SAID_SHORT} b: at most 200 to 300 epochs (as in the paper).",
+        ),
+    ],
+)
+def test_budgets_in_words(budgets, said):
+    assert describe_budgets(budgets) == said

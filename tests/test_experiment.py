@@ -2,6 +2,8 @@
 
 import json
 import math
+import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -299,8 +301,9 @@ def test_a_method_without_a_quick_way_is_built_for_each_choice(training):
     built = []
 
     def build(given, parameters):
-        assert given is training
+        assert given == training
         built.append(dict(parameters))
+        given.progress("training", 0.5)
         return Scripted({"Vín": ["Q282"] if parameters["mu"] > 0.1 else []})
 
     method = Method(
@@ -314,13 +317,65 @@ def test_a_method_without_a_quick_way_is_built_for_each_choice(training):
     )  # fmt: skip
     assert built == [{"epochs": 3, "mu": 0.01}, {"epochs": 3, "mu": 0.2}]
     assert tuning.best.parameters == {"mu": 0.2}
-    assert shown[-1] == ("trying 2 choices on dev", 0.5)
+    assert shown == [
+        ("trying choice 1 of 2 on dev", 0.0),
+        ("trying choice 1 of 2 on dev: training", 0.25),
+        ("trying choice 2 of 2 on dev", 0.5),
+        ("trying choice 2 of 2 on dev: training", 0.75),
+    ]
+
+
+def test_progress_is_that_of_the_training_unless_it_is_given(training):
+    def build(given, parameters):
+        given.progress("training", 7.0)  # a share that is none is not believed
+        return Scripted({})
+
+    shown = []
+    told = replace(training, progress=lambda *said: shown.append(said))
+    tune(Method(build=build, size=lambda _: Size(0)), told, QUERIES)
+    assert shown[-1] == ("trying choice 1 of 1 on dev: training", 1.0)
+    number = len(shown)
+    tune(Method(build=build, size=lambda _: Size(0)), told, QUERIES, progress=lambda *_: None)
+    assert len(shown) == number
 
 
 def test_both_ways_of_tuning_agree(training):
     dev = [Query("Vínið", "Q282"), Query("Rín", "Q584"), Query("Wien", "Q1741"), Query("in", "Q9")]
     slow = Method(PTI.build, PTI.size, PTI.grid, PTI.joint, PTI.options)
-    assert tune(PTI, training, dev, k=1).trials == tune(slow, training, dev, k=1).trials
+    quick, built = tune(PTI, training, dev, k=1), tune(slow, training, dev, k=1)
+    assert quick == built
+    assert quick.generator is None
+    again = PTI(training, built.best.parameters)
+    mentions = [query.mention for query in dev]
+    assert built.generator.parameters == again.parameters
+    assert built.generator.candidates(mentions) == again.candidates(mentions)
+
+
+def test_the_best_generator_is_kept_and_no_other(training):
+    """Of recalls 20, 60, 60 with a better MRR, 60 as the one before, and 40."""
+    answers = [
+        {"Vín": ["Q282"]},
+        {"Vín": ["x", "Q282"], "Wien": ["x", "Q1741"], "Vínarborg": ["x", "Q1741"]},
+        {"Vín": ["Q282"], "Wien": ["x", "Q1741"], "Vínarborg": ["x", "Q1741"]},
+        {"Vín": ["x", "Q282"], "Wien": ["Q1741"], "Vínarborg": ["x", "Q1741"]},
+        {"Vín": ["Q282"], "Wien": ["Q1741"]},
+    ]
+    alive, most = weakref.WeakSet(), []
+
+    def build(given, parameters):
+        most.append(len(alive))
+        made = Scripted(answers[parameters["n"]])
+        alive.add(made)
+        return made
+
+    method = Method(build=build, size=lambda _: Size(0), grid={"n": (0, 1, 2, 3, 4)})
+    tuning = tune(method, training, QUERIES)
+    assert [trial.recall for trial in tuning.trials] == [20.0, 60.0, 60.0, 60.0, 40.0]
+    assert tuning.best.parameters == {"n": 2}
+    assert tuning.generator.answers is answers[2]
+    assert list(alive) == [tuning.generator]
+    assert most == [0, 1, 1, 1, 1]  # beside the one that is being built
+    assert "generator" not in tuning.table().to_json()
 
 
 def test_an_unknown_parameter_is_refused(training):

@@ -1,15 +1,17 @@
 """What is measured, with a method that notes how it is built and what it is asked."""
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import pytest
 
 from candgen import MentionTable
 from candgen.evaluation import measurements
+from candgen.evaluation.budgets import budgets_in
 from candgen.evaluation.corpus import Case
 from candgen.evaluation.paper import Pair
-from candgen.methods import Method, Size
+from candgen.methods import Method, Size, rank_golds
 from candgen.queries import Query
 
 FIXED = {"normalizer": "paper", "lam": 9.0, "threshold": 0.5}  # choices come before these
@@ -74,6 +76,7 @@ def places(*ranks, dev=(0, 0)):
 
 
 TEST_MENTIONS, DEV_MENTIONS = ["t0", "t1", "t2", "t3"], ["d1", "d2"]
+TEST_ASKED, DEV_ASKED = [(TEST_MENTIONS, 100)], [(DEV_MENTIONS, 30)]
 GRID = {"alpha": (0.1, 0.9), "lam": (0.2, 0.5, 1.0)}
 
 
@@ -103,7 +106,8 @@ def test_ranks_are_of_test_with_what_dev_chose():
     assert alone == {"zero-shot": found["zero-shot"]}
 
 
-def test_only_the_last_generator_of_a_setting_is_asked_test_queries():
+def test_only_the_best_generator_of_a_setting_is_asked_test_queries():
+    """What tuning has built is not built again."""
     case = make_case()
     method, built = recording(tuned, grid=GRID, joint=frozenset({"alpha"}))
     measurements.ranks(case, method, FIXED)
@@ -115,14 +119,67 @@ def test_only_the_last_generator_of_a_setting_is_asked_test_queries():
     for tried, best, target in zip(
         grids, ({"lam": 0.5}, {"alpha": 0.9, "lam": 1.0}), (None, TRAIN), strict=True
     ):
-        expected += [({**FIXED, **one}, target, [(DEV_MENTIONS, 30)]) for one in tried]
-        expected.append(({**FIXED, **best}, target, [(TEST_MENTIONS, 100)]))
+        asked = [[*DEV_ASKED, *(TEST_ASKED if one == best else [])] for one in tried]
+        expected += [
+            ({**FIXED, **one}, target, some) for one, some in zip(tried, asked, strict=True)
+        ]
     assert [(one.parameters, one.training.target, one.asked) for one in built] == expected
     for one in built:
         assert one.training.pivots == PIVOTS
         assert one.training.language == "tr"
         assert one.training.english == ENGLISH
         assert list(one.training.dev) == DEV
+
+
+def test_where_tuning_builds_nothing_the_best_is_built():
+    """With a quick way to the ranks the result is the same as without."""
+    slow, _ = recording(tuned, grid=GRID, joint=frozenset({"alpha"}))
+    method, built = recording(tuned, grid=GRID, joint=frozenset({"alpha"}))
+
+    def ranks(training, choices, queries, k):
+        return [rank_golds(Scripted(training, {**choice}, tuned), queries, k) for choice in choices]
+
+    quick = replace(method, ranks=ranks)
+    for measure in (measurements.ranks, measurements.high_resource):
+        assert measure(make_case(), quick, FIXED) == measure(make_case(), slow, FIXED)
+    assert [one.asked for one in built] == [TEST_ASKED] * 3
+
+
+def test_budgets_of_neural_methods_are_on_record():
+    """What was asked for, or what the generator says, of both settings, all sizes, and alone."""
+    plain, _ = recording(tuned, grid={"lam": (0.5,)}, options=frozenset({"epochs", "pairs"}))
+    fixed = {"epochs": 5, "pairs": 700}
+    paper = {"of_epochs": 200, "of_pairs": 80_000}
+    case = make_case()
+
+    def budgets(method, fixed):
+        ranks = measurements.ranks(case, method, fixed)
+        sizes = measurements.training_sizes(case, method, fixed, ranks["settings"], 0)
+        found = [ranks, sizes, measurements.high_resource(case, method, fixed)]
+        return [budgets_in(json.loads(json.dumps(each))) for each in found]
+
+    assert budgets(plain, fixed) == [[], [], []]
+    neural = replace(plain, neural=True)
+    told = {"epochs": 5, "pairs": 700, **paper}
+    assert budgets(neural, fixed) == [[told] * 2, [told] * 10, [told]]
+    assert budgets(neural, {}) == [[paper] * 2, [paper] * 10, [paper]]
+
+    def build(training, parameters):
+        made = plain.build(training, parameters)
+        made.budget = {"epochs": 4, "of_pairs": 900, "seconds": 3.0}
+        return made
+
+    own = {"epochs": 4, "pairs": 700, "of_epochs": 200, "of_pairs": 900}
+    assert budgets(replace(neural, build=build), fixed) == [[own] * 2, [own] * 10, [own]]
+
+
+def test_methods_are_given_the_progress_of_the_case():
+    method, built = recording(tuned, grid={"lam": (0.5,)})
+    shown = []
+    case = replace(make_case(), progress=lambda *said: shown.append(said))
+    measurements.ranks(case, method, {})
+    built[0].training.progress("training", 0.5)
+    assert shown[-1] == ("trying choice 1 of 1 on dev: training", 0.5)
 
 
 def test_queries_are_compared_in_their_languages():
@@ -197,18 +254,22 @@ def sized(training, _parameters):
 
 
 def measured_sizes(seed, **about):
+    """With all pairs the ranks are those that were measured before: here, of 1 and 3 golds."""
     method, built = recording(sized)
-    return measurements.training_sizes(make_case(**about), method, FIXED, CHOSEN, seed), built
+    whole = {"zero-shot": [30, 31, 0, 100], "joint": [1, 30, 31, 2]}
+    measured = {name: {"parameters": CHOSEN[name], "ranks": whole[name]} for name in CHOSEN}
+    return measurements.training_sizes(make_case(**about), method, FIXED, measured, seed), built
 
 
 def test_training_sizes_are_of_the_pivots():
     found, built = measured_sizes(0)
-    recalls = [(0.0, 25.0), (25.0, 50.0), (25.0, 50.0), (50.0, 75.0), (50.0, 75.0)]
+    recalls = [(0.0, 25.0), (25.0, 50.0), (25.0, 50.0), (50.0, 75.0), (25.0, 75.0)]
     assert found["sizes"] == [
         {"share": share, "pairs": sum(SIZES[share]), "setting": setting, "recall": recall}
         for share, both in zip(SIZES, recalls, strict=True)
         for setting, recall in zip(("zero-shot", "joint"), both, strict=True)
     ]
+    assert len(built) == 8
     for number, one in enumerate(built):
         setting = ("zero-shot", "joint")[number % 2]
         numbers = [len(table) for table in one.training.pivots.values()]
@@ -233,7 +294,6 @@ def test_training_sizes_are_nested_and_drawn_by_seed():
         assert drawn[0] == [set(one.training.pivots[name]) for one in again]
         for smaller, larger in zip(drawn[0], drawn[0][1:], strict=False):
             assert smaller <= larger <= set(table)
-        assert drawn[0][-1] == drawn[1][-1] == set(table)
         assert drawn[0][3] != drawn[1][3]
 
 
@@ -302,18 +362,19 @@ def test_a_language_alone_is_tuned_on_dev():
     found = measurements.high_resource(make_case(), method, FIXED)
     assert found == {
         "parameters": {"lam": 0.5},
+        "dev": {"queries": 2, "recall": 50.0},
         "ranks": [1, 100, 0, 2],
         "types": ["easy", "hard", "hard", "medium"],
     }
-    tried = [({**FIXED, "lam": lam}, [(DEV_MENTIONS, 30)]) for lam in GRID["lam"]]
     assert [(one.parameters, one.asked) for one in built] == [
-        *tried, ({**FIXED, "lam": 0.5}, [(TEST_MENTIONS, 100)]),
-    ]  # fmt: skip
+        ({**FIXED, "lam": lam}, [*DEV_ASKED, *(TEST_ASKED if lam == 0.5 else [])])
+        for lam in GRID["lam"]
+    ]
     for one in built:
         assert one.training.pivots == {}
         assert one.training.target == TRAIN
         assert one.training.language == "tr"
-        assert one.training.english is None
+        assert one.training.english == ENGLISH
         assert list(one.training.dev) == DEV
 
 

@@ -22,7 +22,7 @@ from candgen.evaluation.released import write_released, write_training
 from candgen.evaluation.reproduce import names_of, reproduce
 from candgen.evaluation.study import NEEDS, Step, Study
 from candgen.generators import METHODS
-from candgen.methods import Method, Size, Training
+from candgen.methods import Method, Size, Training, rank_golds
 from candgen.queries import Query
 
 MEASURE = [sys.executable, "-m", "candgen.cli.measure"]
@@ -85,8 +85,15 @@ def study(folder, output, **changes):
 
 def run(name, made, output, **options):
     return reproduce(
-        name, made, output, command=COMMAND, progress=lambda _doing, _share: None, **options
+        [name], made, output, command=COMMAND, progress=lambda _doing, _share: None, **options
     )
+
+
+def main_rows(exhibits, method="pti"):
+    """The rows of a method in the long form of the main results, by setting and pair."""
+    table = exhibits[0].tables[1]
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return {(row["setting"], row["pair"]): row for row in rows if row["method"] == method}
 
 
 def test_everything_is_made_and_written(folder, tmp_path):
@@ -108,10 +115,9 @@ def test_everything_is_made_and_written(folder, tmp_path):
 
 def test_the_released_layout_gives_the_tables_too(released, tmp_path):
     exhibits = run("all", study(released, tmp_path), tmp_path, figures=False)
-    main = exhibits[0].tables[0]
-    rows = {row[:2]: row for row in main.rows}
+    rows = main_rows(exhibits)
     queries = len(open_parts(released / "fo").test)
-    assert rows["joint", "fo-is"][2] == rows["zero-shot", "fo-is"][2] == queries > 0
+    assert rows["joint", "fo-is"]["queries"] == rows["zero-shot", "fo-is"]["queries"] == queries > 0
     assert list((tmp_path / "figures").iterdir()) == []
 
 
@@ -147,32 +153,30 @@ def test_a_cell_by_hand(folder, tmp_path):
         for query in parts.test
     ]
     exhibits = run("main-results", study(folder, tmp_path), tmp_path, figures=False)
-    rows = {row[:2]: row for row in exhibits[0].tables[0].rows}
-    assert rows["zero-shot", "fo-is"][3] == 100 * sum(hits) / len(hits)
+    ours = main_rows(exhibits)["zero-shot", "fo-is"]["recall@30"]
+    assert ours == 100 * sum(hits) / len(hits)
+    assert exhibits[0].tables[0].rows[1][:3] == ("zero-shot", "pti", ours)
     assert 0 < sum(hits) < len(hits)
 
 
 def test_ours_stands_beside_the_papers_with_the_difference(folder, tmp_path):
     exhibits = run("main-results", study(folder, tmp_path), tmp_path, figures=False)
-    table = exhibits[0].tables[0]
-    assert table.columns[3:] == ("pti", "pti, 95%", "pti, paper", "pti, difference")
-    row = next(row for row in table.rows if row[:2] == ("joint", "fo-is"))
-    assert row[5] == 79
-    assert row[6] == pytest.approx(row[3] - 79)
-    zero, joint = (
-        next(row for row in table.rows if row[:2] == (setting, "olo-fi"))
-        for setting in ("zero-shot", "joint")
-    )
-    assert zero[2:] == joint[2:]
-    assert "olo-fi: no training data" in table.note
+    rows = main_rows(exhibits)
+    row = rows["joint", "fo-is"]
+    assert row["paper"] == 79
+    assert row["difference"] == pytest.approx(row["recall@30"] - 79)
+    zero, joint = (rows[setting, "olo-fi"] for setting in ("zero-shot", "joint"))
+    assert {**zero, "setting": "joint"} == joint
+    for table in exhibits[0].tables[:2]:
+        assert "olo-fi: no training data" in table.note
 
 
 def test_pairs_that_the_paper_has_not_say_so(folder, tmp_path):
     pairs = (parse_pair("fo-is+fi", PAIRS),)
     made = study(folder, tmp_path, pairs=pairs)
     exhibits = run("all", made, tmp_path, figures=False)
-    assert exhibits[0].tables[0].rows[0][5] == "not in the paper"
-    assert exhibits[0].tables[0].rows[0][6] is None
+    row = main_rows(exhibits)["zero-shot", "fo-is+fi"]
+    assert (row["paper"], row["difference"]) == ("not in the paper", None)
     sizes = next(exhibit for exhibit in exhibits if exhibit.name == "training-size").tables[0]
     assert {row[-1] for row in sizes.rows} == {"no number was published"}
 
@@ -203,7 +207,7 @@ def test_methods_that_are_added_appear_in_every_table(folder, tmp_path):
     for exhibit in exhibits:
         if exhibit.name not in ("data", "ceilings", "thresholding"):
             assert "guess" in exhibit.tables[0].to_csv(), exhibit.name
-    comparisons = exhibits[0].tables[2]
+    comparisons = exhibits[0].tables[3]
     assert {row[2:4] for row in comparisons.rows} == {("pti", "guess")}
 
 
@@ -217,6 +221,68 @@ def _measure_with_guess(folder):
         "from candgen.methods import Method, Size\n"
         "added = Method(build=guess, size=lambda made: Size(len(made.entities)))\n"
         "json.dump(answer({'pti': PTI, 'guess': added}, json.load(sys.stdin)), sys.stdout)\n",
+        encoding="utf-8",
+    )
+    return [sys.executable, str(program)]
+
+
+class Trained(Guess):
+    def __init__(self, entities, budget):
+        super().__init__(entities)
+        self.budget = budget
+
+
+def train(training, parameters):
+    """A neural method: it needs English names and dev, tells what it does, and has a budget."""
+    training.progress("epoch 1 of 2", 0.5)
+    assert list(training.dev)
+    entities = sorted({entity for _, entity, _ in training.english})
+    return Trained(entities[:30], {"epochs": parameters.get("epochs", 200), "pairs": 40})
+
+
+NEURAL = Method(
+    build=train, size=lambda made: Size(len(made.entities)), neural=True,
+    options=frozenset({"epochs", "pairs"}),
+)  # fmt: skip
+
+
+def test_a_neural_method_is_in_every_table_with_its_budget(folder, tmp_path):
+    output = tmp_path / "out"
+    made = study(
+        folder, output, methods={"pti": PTI, "mine": NEURAL}, options={"epochs": 3, "pairs": 50},
+        command=_measure_with(tmp_path, "NEURAL"),
+    )  # fmt: skip
+    shown = []
+    exhibits = reproduce(
+        EXHIBITS, made, output, command=COMMAND, figures=False,
+        progress=lambda *said: shown.append(said),
+    )  # fmt: skip
+    said = "mine: at most 3 epochs (the paper's: 200) and 40 training pairs (the paper's: 80,000)."
+    for exhibit in exhibits:
+        for table in exhibit.tables:
+            assert (said in table.note) == ("mine" in table.to_csv()), (exhibit.name, table.title)
+    costs = {row[:2]: row[2] for row in exhibits[5].tables[0].rows}
+    assert costs["fo-is", "mine"] == costs["olo-fi", "mine"] == 30
+    page = (output / "report.html").read_text(encoding="utf-8")
+    assert f"<dt>training</dt>\n<dd>{said.replace(chr(39), '&#x27;')}</dd>" in page
+    assert "<dt>epochs, as asked for</dt>\n<dd>3</dd>" in page
+    words = "fo-is: ranks, mine, trying choice 1 of 1 on dev: epoch 1 of 2"
+    (at,) = {share for doing, share in shown if doing == words}
+    (step,) = (share for doing, share in shown if doing == "fo-is: ranks, mine")
+    assert at == step
+    shares = [share for doing, share in shown if not doing.startswith("drawing")]
+    assert shares == sorted(shares)
+    assert all(0 <= share < 1 for share in shares)
+
+
+def _measure_with(folder, name):
+    program = folder / "measure.py"
+    program.write_text(
+        "import json, sys\n"
+        f"sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
+        f"from test_reproduce import PTI, {name}\n"
+        "from candgen.evaluation.complexity import answer\n"
+        f"json.dump(answer({{'pti': PTI, 'mine': {name}}}, json.load(sys.stdin)), sys.stdout)\n",
         encoding="utf-8",
     )
     return [sys.executable, str(program)]
@@ -302,6 +368,24 @@ def test_whatever_changes_is_measured_anew(what, tmp_path, monkeypatch):
     assert measure(**changes) == 4
 
 
+def test_a_language_alone_depends_on_english_names(tmp_path, monkeypatch):
+    for language in ("fo", "is", "de", "en"):
+        TABLES[language].write(tmp_path / f"{language}.tsv")
+    calls = []
+    monkeypatch.setattr(measurements, "high_resource", lambda *_: calls.append(1) or {})
+
+    def measure():
+        made = study(tmp_path, tmp_path / "out", pairs=TOY_PAIRS[:1])
+        made.measure(["high-resource"], lambda *_: None)
+        return len(calls)
+
+    assert (measure(), measure()) == (1, 1)
+    _rewritten("en")(tmp_path, None)
+    assert (measure(), measure()) == (2, 2)
+    _rewritten("is")(tmp_path, None)
+    assert measure() == 2
+
+
 def test_another_choice_on_dev_is_measured_anew(folder, tmp_path, monkeypatch):
     calls = []
     chosen = {"lam": 1.0}
@@ -378,8 +462,12 @@ def test_thresholds_remove_more_and_more(folder):
 
 def test_training_sizes_are_nested_samples(folder):
     case = Corpus(folder, per_type=5).case(TOY_PAIRS[0])
-    chosen = {"zero-shot": {"lam": 1.0}, "joint": {"alpha": 0.4, "lam": 1.0}}
-    found = measurements.training_sizes(case, PTI, {}, chosen, 0)["sizes"]
+    measured = measurements.ranks(case, PTI, {})["settings"]
+    found = measurements.training_sizes(case, PTI, {}, measured, 0)["sizes"]
+    for one in found[-2:]:
+        whole = PTI(case.training(one["setting"]), measured[one["setting"]]["parameters"])
+        ranks = rank_golds(whole, case.parts.test, 30)
+        assert one["recall"] == 100 * (ranks > 0).sum() / len(ranks)
     assert [one["share"] for one in found if one["setting"] == "joint"] == [
         0.01, 0.03, 0.1, 0.3, 1.0,
     ]  # fmt: skip
@@ -425,6 +513,21 @@ def test_the_work_of_the_other_process(folder, tmp_path, monkeypatch):
         "queries": str(tmp_path / "queries.tsv"), "dev": str(tmp_path / "queries.tsv"),
     }  # fmt: skip
     assert answer(METHODS, job)["queries"] == 1
+    told = []
+
+    def build(training, parameters):
+        told.append((len(training.english), len(training.dev), dict(parameters)))
+        return Trained(["Q1"], {"epochs": 7})
+
+    TABLES["en"].write(tmp_path / "en.parquet")
+    job = {**job, "method": "mine", "english": str(tmp_path / "en.parquet")}
+    job["parameters"] = {"epochs": 7}
+    found = answer({"mine": replace(NEURAL, build=build)}, job)
+    assert told == [(3, 1, {"epochs": 1}), (len(TABLES["en"]), 1, {"epochs": 7})]
+    assert found["budget"] == {"epochs": 7, "of_epochs": 200, "of_pairs": 80_000}
+    without = replace(NEURAL, build=build, options=frozenset())
+    answer({"mine": without}, {**job, "parameters": {}})
+    assert told[2:] == [(len(TABLES["en"]), 1, {})]
 
 
 def test_ceilings_of_the_toy(folder):
@@ -490,6 +593,23 @@ def test_high_resource_has_no_hard_queries(folder, released):
             assert case.pivots == {}
 
 
+def test_english_names_are_those_of_the_table(folder, tmp_path):
+    corpus = Corpus(folder, per_type=5)
+    assert corpus.high_resource("de").english == corpus.case(TOY_PAIRS[0]).english == TABLES["en"]
+    TABLES["de"].write(tmp_path / "de.tsv")
+    assert Corpus(tmp_path, per_type=5).high_resource("de").english is None
+
+
+def test_english_names_of_english_are_not_those_of_its_tests(folder):
+    corpus = Corpus(folder, per_type=5)
+    for case in (corpus.high_resource("en"), corpus.case(Pair("en", "is", "", False))):
+        held_out = {query[:2] for query in case.parts.test if query.type != "easy"}
+        assert case.english == case.parts.train
+        assert held_out
+        assert held_out.isdisjoint((mention, entity) for mention, entity, _ in case.english)
+    assert corpus.case(Pair("en", "is", "", True)).english is None
+
+
 def test_open_parts_reads_both_kinds(folder, released, tmp_path):
     write_dataset(tmp_path / "fo.dataset", split(TABLES["fo"], per_type=5))
     assert len(open_parts(tmp_path / "fo.dataset").dev) == 15
@@ -524,9 +644,12 @@ def test_pairs_are_parsed():
 def test_names():
     assert names_of("all") == EXHIBITS
     assert names_of("ceilings") == ("ceilings",)
+    assert names_of("ceilings", "main-results", "ceilings") == ("main-results", "ceilings")
+    assert names_of("ceilings", "all") == EXHIBITS
     assert set(NEEDS) == set(EXHIBITS)
-    with pytest.raises(ParameterError, match=r"nothing is called 'tables': choose main-results"):
-        names_of("tables")
+    for some in (["tables"], ["all", "tables"]):
+        with pytest.raises(ParameterError, match=r"nothing is called 'tables': choose main-re"):
+            names_of(*some)
 
 
 def test_a_folder_that_cannot_be_written_is_refused_first(folder, tmp_path):
@@ -551,7 +674,7 @@ def test_progress_names_what_is_done(folder, tmp_path):
     shown = []
     made = study(folder, tmp_path, pairs=TOY_PAIRS[:1])
     reproduce(
-        "ceilings", made, tmp_path, command=COMMAND, figures=False,
+        ["ceilings"], made, tmp_path, command=COMMAND, figures=False,
         progress=lambda doing, share: shown.append((doing, share)),
     )  # fmt: skip
     assert shown == [("fo-is: ceilings", 0.0), ("drawing ceilings", 0.0)]

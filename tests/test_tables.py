@@ -15,7 +15,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from candgen.errors import ParameterError, StorageError
-from candgen.evaluation.tables import Difference, Table
+from candgen.evaluation.cells import Best, Difference
+from candgen.evaluation.tables import Table
 
 SMALL = Table(
     "Recall@30 & size",
@@ -177,6 +178,35 @@ def test_rich_shows_text_as_it_is():
     shown = console.file.getvalue()
     for piece in ("[red]t[/]", "[b]m", "[link]", "1,500", ":smile: [i]n"):
         assert piece in shown
+
+
+HTML_BEST = '<td class="number"><strong>89.5</strong></td><td class="number">7.0</td>'
+MARKED = Table("", ("method", "fo", "is"), (("a_b", Best(89.533), 7.0), ("c", 89.0, Best(-1.25))))
+
+
+@pytest.mark.parametrize(
+    ("form", "lines"),
+    [
+        (Table.to_csv, ["a_b,89.533,7.0", "c,89.0,-1.25"]),
+        (Table.to_markdown, ["| a_b | **89.5** | 7.0 |", "| c | 89.0 | **−1.2** |"]),
+        (Table.to_latex,
+         [r"    a\_b & \textbf{89.5} & 7.0 \\", r"    c & 89.0 & \textbf{$-$1.2} \\"]),
+        (Table.to_html, [f'<tr><th scope="row">a_b</th>{HTML_BEST}</tr>']),
+        (str, ["a_b     *89.5    7.0", "c        89.0  *−1.2"]),
+    ],
+)  # fmt: skip
+def test_the_best_stand_out_in_every_form_for_people(form, lines):
+    for line in lines:
+        assert line in form(MARKED).splitlines()
+
+
+def test_the_best_are_plain_numbers_in_data():
+    rows = json.loads(MARKED.to_json())["rows"]
+    assert [row["fo"] for row in rows] == [89.533, 89.0]
+    assert MARKED.to_markdown().splitlines()[1] == "|:---|---:|---:|"
+    console = Console(file=io.StringIO(), width=60)
+    console.print(MARKED)
+    assert "*89.5" in console.file.getvalue()
 
 
 # Cells

@@ -7,19 +7,20 @@ from hypothesis import strategies as st
 
 from candgen import CandgenError, CharNgrams, WholeMention, Words
 from candgen.tokenizers import BOUNDARY, codepoints, from_parameters, numbered, to_parameters
-from oracle import ngrams, whole, words
+from oracle import WILDCARD, ngrams, whole, words
 
 
 def shown(token):
-    return "".join("#" if point == BOUNDARY else chr(point) for point in token)
+    return "".join({BOUNDARY: "#", WILDCARD: "*"}.get(point) or chr(point) for point in token)
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="^$#"), max_size=12))
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="^$#*"), max_size=12))
 def test_tokens_are_those_of_the_oracle(text):
     for low, high in [(2, 5), (1, 3), (4, 4)]:
-        tokens = CharNgrams(low, high).tokens(text)
-        ours = [token.replace("^", "#").replace("$", "#") for token in tokens]
-        assert ours == [shown(token) for token in ngrams(text, low, high)]
+        for wildcards in (False, True):
+            tokens = CharNgrams(low, high, wildcards=wildcards).tokens(text)
+            ours = [token.replace("^", "#").replace("$", "#") for token in tokens]
+            assert ours == [shown(t) for t in ngrams(text, low, high, wildcards=wildcards)]
     assert WholeMention().tokens(text) == whole(text)
 
 
@@ -40,10 +41,22 @@ def test_graphemes():
 
 
 @pytest.mark.parametrize(
-    "tokenizer", [CharNgrams(), CharNgrams(1, 3, unit="grapheme"), Words(), WholeMention()]
+    "tokenizer",
+    [
+        CharNgrams(),
+        CharNgrams(1, 3, unit="grapheme"),
+        CharNgrams(3, 4, wildcards=True),
+        Words(),
+        WholeMention(),
+    ],
 )
 def test_a_tokenizer_can_be_stored(tokenizer):
     assert from_parameters(to_parameters(tokenizer)) == tokenizer
+
+
+def test_what_was_stored_before_there_were_wildcards_has_none():
+    before = {"kind": "char_ngrams", "low": 1, "high": 4, "unit": "grapheme"}
+    assert from_parameters(before) == CharNgrams(1, 4, unit="grapheme", wildcards=False)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +67,7 @@ def test_a_tokenizer_can_be_stored(tokenizer):
         ({"kind": "words", "low": 2}, "tokenizer 'words' does not take {'low': 2}"),
         ({"kind": "char_ngrams", "low": 0, "high": 5}, "1 <= low <= high"),
         ({"kind": "char_ngrams", "unit": "byte"}, "choose 'codepoint' or 'grapheme'"),
+        ({"kind": "char_ngrams", "wildcards": "*"}, r"wildcards is '\*': expected True or False"),
     ],
 )
 def test_what_cannot_be_a_tokenizer(parameters, sentence):
@@ -73,3 +87,15 @@ def test_strings_become_numbers():
     text, start, end = numbered([["x", "y"], [], ["z"]], {"x": 0, "y": 1}, bounded=False)
     rows = [text[a:b].tolist() for a, b in zip(start, end, strict=True)]
     assert rows == [[0, 1], [], [np.iinfo(np.uint32).max]]
+
+
+def test_symbols_never_reach_the_marks():
+    """A cluster whose number is that of a mark would be taken for it."""
+
+    class Endless(dict):
+        def __len__(self):
+            return BOUNDARY + 1
+
+    with pytest.raises(CandgenError, match="1114113 different grapheme clusters"):
+        numbered([["x"]], Endless(x=0), bounded=True)
+    assert numbered([["x"]], Endless(x=BOUNDARY), bounded=False).text[1] == BOUNDARY

@@ -22,6 +22,9 @@ TOKENIZERS = st.sampled_from(
         CharNgrams(1, 2),
         CharNgrams(3, 3),
         CharNgrams(2, 8),
+        CharNgrams(2, 5, wildcards=True),
+        CharNgrams(1, 3, wildcards=True),
+        CharNgrams(4, 4, wildcards=True),
         Words(),
         WholeMention(),
     ]
@@ -73,7 +76,8 @@ class World:
 
     def _tokenize(self, text: str) -> list[object]:
         if isinstance(self.tokenizer, CharNgrams):
-            return ngrams(text, self.tokenizer.low, self.tokenizer.high)
+            low, high = self.tokenizer.low, self.tokenizer.high
+            return ngrams(text, low, high, wildcards=self.tokenizer.wildcards)
         return words(text) if isinstance(self.tokenizer, Words) else whole(text)
 
 

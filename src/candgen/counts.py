@@ -81,8 +81,11 @@ class _Rows:
 class Pooled:
     """n(t, e) after thresholding: entity e has ``tokens[indptr[e]:indptr[e + 1]]``, in no order.
 
-    ``values[number[i]]`` is the n(t, e) of posting i, ``uses`` says how many postings have each
-    value. Totals are those before thresholding. ``dropped`` counts priors, posteriors, postings.
+    Counts stand in layers: one, the weighted sum of all languages, or one a language where each is
+    normalised on its own. ``values[number[layer, i]]`` is the n(t, e) of posting i, and ``uses``
+    says how often each value occurs. A prior is the sum over layers of n(t, e) / token_total[layer,
+    t], a posterior that of n(t, e) / entity_total[layer, e]; totals are those before thresholding.
+    ``dropped`` counts priors, posteriors and postings.
     """
 
     indptr: Integers
@@ -128,13 +131,13 @@ def count(
         raise TableError("no mention has a token: there is nothing to build an index from")
     place = np.full(len(ids), -1, np.int64)
     place[order] = np.arange(len(order))
-    builder = VocabularyBuilder(tokenizer.high)
+    builder = VocabularyBuilder(tokenizer)
     counted = {}
     for language in tables:
         mine = _by_entity(rows.pop(language), place)
         show = partial(progress, f"counting {language}")
-        counted[language] = _count_rows(mine, len(order), tokenizer, builder, show)
-    vocabulary, final = builder.finish(tokenizer, strings)
+        counted[language] = _count_rows(mine, len(order), builder, show)
+    vocabulary, final = builder.finish(strings)
     totals = {language: _renumber(part, final) for language, part in counted.items()}
     entity_of_row = {language: place[number] for language, number in numbers.items()}
     return Counts(vocabulary, ids.take(pa.array(order)), totals, entity_of_row)
@@ -151,17 +154,38 @@ def pool(
     """
     weights = np.array([alpha[language] for language in counts.languages], np.float64)
     parts = list(counts.languages.values())
-    token_total = weights @ np.stack([part.token_total for part in parts])
-    entity_total = weights @ np.stack([part.entity_total for part in parts])
+    token_total = (weights @ np.stack([part.token_total for part in parts]))[np.newaxis]
+    entity_total = (weights @ np.stack([part.entity_total for part in parts]))[np.newaxis]
     if len(parts) == 1 and threshold == 0.0 and parts[0].counts.max() < MOST_VALUES:
         tokens = parts[0].tokens if in_place else parts[0].tokens.copy()
         return _alone(replace(parts[0], tokens=tokens), weights[0], token_total, entity_total)
-    indptr = np.zeros(len(counts.entities) + 1, np.int64)
+    room = None
     if in_place and len(parts) == 1 and parts[0].counts.dtype == np.int32:
-        tokens, number = parts[0].tokens, parts[0].counts.view(np.uint32)
-    else:
-        tokens = np.empty(sum(len(part.tokens) for part in parts), np.uint32)
-        number = np.empty(len(tokens), np.uint32)
+        room = parts[0].tokens, parts[0].counts.view(np.uint32)[np.newaxis]
+    layer_of = np.zeros(len(parts), np.int64)
+    return lay_over(counts, layer_of, weights, token_total, entity_total, threshold, room=room)
+
+
+def lay_over(
+    counts: Counts,
+    layer_of: Integers,
+    weights: Floats,
+    token_total: Floats,
+    entity_total: Floats,
+    threshold: float,
+    *,
+    room: tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]] | None = None,
+) -> Pooled:
+    """Language i, ``weights[i]`` times, summed into layer ``layer_of[i]``; totals are given.
+
+    ``room`` is memory for tokens and numbers, which may be that of the counts themselves.
+    """
+    parts = list(counts.languages.values())
+    indptr = np.zeros(len(counts.entities) + 1, np.int64)
+    size = sum(len(part.tokens) for part in parts)
+    tokens, number = room or (
+        np.empty(size, np.uint32), np.empty((len(token_total), size), np.uint32)
+    )  # fmt: skip
     place = np.zeros(len(counts.vocabulary), np.uint32)
     dropped = np.zeros(3, np.int64)
     table = ValueTable()
@@ -172,12 +196,12 @@ def pool(
             tuple(part.indptr for part in parts),
             tuple(part.tokens for part in parts),
             tuple(part.counts for part in parts),
-            weights, token_total, entity_total, threshold * (1 - 1e-9), entity, place,
+            layer_of, weights, token_total, entity_total, threshold * (1 - 1e-9), entity, place,
             indptr, tokens, number, filled,
             table.keys, table.ids, table.values, table.uses, table.distinct, dropped,
         )  # fmt: skip
     return Pooled(
-        indptr, tokens[:filled], number[:filled], table.values[: table.distinct],
+        indptr, tokens[:filled], number[:, :filled], table.values[: table.distinct],
         table.uses[: table.distinct], token_total, entity_total, dropped,
     )  # fmt: skip
 
@@ -190,8 +214,9 @@ def _alone(part: LanguageCounts, alpha: float, token_total: Floats, entity_total
     values = alpha * np.arange(len(uses), dtype=np.float64)
     dropped = np.zeros(3, np.int64)
     return Pooled(
-        part.indptr, part.tokens, number, values, uses, token_total, entity_total, dropped
-    )
+        part.indptr, part.tokens, number[np.newaxis], values, uses, token_total, entity_total,
+        dropped,
+    )  # fmt: skip
 
 
 class ValueTable:
@@ -302,13 +327,12 @@ def _by_entity(rows: _Rows, place: Integers) -> _Rows:
 def _count_rows(
     rows: _Rows,
     entities: int,
-    tokenizer: Tokenizer,
     builder: VocabularyBuilder,
     progress: Callable[[float], None],
 ) -> LanguageCounts:
     """n_l(t, e) with the builder's token numbers; rows are in the order of their entities."""
     length = rows.symbols.end - rows.symbols.start
-    of_row = sum(np.maximum(length - n + 1, 0) for n in range(tokenizer.low, tokenizer.high + 1))
+    of_row = sum(np.maximum(length - n + 1, 0) for n in builder.lengths)
     entity_total = np.zeros(entities, np.int64)
     np.add.at(entity_total, rows.entity, of_row * rows.count)
     # No count can exceed its entity's total. Memory that is never written is never taken.
@@ -322,7 +346,7 @@ def _count_rows(
         part = rows[chunk]
         nodes = builder.add(part.symbols)
         filled = kernels.count_rows(
-            part.symbols.start, part.symbols.end, part.count, part.entity, tokenizer.low, nodes,
+            part.symbols.start, part.symbols.end, part.count, part.entity, builder.lengths, nodes,
             builder.scratch(), indptr, tokens, counts, filled,
         )  # fmt: skip
     np.maximum.accumulate(indptr, out=indptr)

@@ -101,9 +101,8 @@ class CountGrid:
         def one(part: slice) -> None:
             kernels.rank_rows(
                 (vocabulary.child, vocabulary.symbol), symbols, start[part], end[part],
-                vocabulary.tokenizer.low, vocabulary.tokenizer.high, gold[part], self.tie,
-                (self.start, self.entity, self.n), weights, totals, most, lams, k,
-                ranks[part],
+                *vocabulary.shape, gold[part], self.tie, (self.start, self.entity, self.n),
+                weights, totals, most, lams, k, ranks[part],
             )  # fmt: skip
 
         threads = threads or os.cpu_count() or 1

@@ -23,8 +23,9 @@ import pyarrow.compute as pc
 
 from candgen.counts import Counts, Pooled
 from candgen.kernels import search as kernels
+from candgen.kernels import trie
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS, GROUP_BITS
-from candgen.layout import lay_out
+from candgen.layout import Background, bound_background, lay_out
 from candgen.storage import prefixed, under
 from candgen.strings import StringTable
 from candgen.tokenizers import Tokenizer
@@ -50,13 +51,17 @@ class Hits(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A token of a mention, and c * P(e|t) and c * P(t|e) of one entity; no number: unknown."""
+    """A token of a mention, and c * P(e|t) and c * P(t|e) of one entity; no number: unknown.
+
+    ``layers`` has the two parts that each layer of counts makes of them.
+    """
 
     shown: str
     token: int | None
     times: int
     prior: float
     posterior: float
+    layers: Floats
 
 
 @dataclass(frozen=True)
@@ -77,14 +82,22 @@ class TokenIndex:
 
     @classmethod
     def build(
-        cls, counts: Counts, pooled: Pooled, *, threshold: float = 0.0, threads: int = 1
-    ) -> "TokenIndex":
+        cls, counts: Counts, pooled: Pooled, *, threshold: float = 0.0, threads: int = 1,
+        background: Background | None = None,
+    ) -> "TokenIndex":  # fmt: skip
         """Lay the pooled counts out for search."""
         ids, rank = ranked(counts.entities)
         blocks, sums = lay_out(
             pooled, counts.vocabulary, rank, threshold=threshold, threads=threads
         )
+        if background is not None:
+            blocks = bound_background(blocks, background)
         return cls(counts.vocabulary, _frozen(blocks), ids, sums, threshold)
+
+    @property
+    def known(self) -> int:
+        """How many tokens there are."""
+        return known_tokens(self.blocks.token_total)
 
     @property
     def postings(self) -> int:
@@ -124,12 +137,11 @@ class TokenIndex:
     def tokens(self, text: str) -> tuple[npt.NDArray[np.int64], Floats]:
         """The known tokens of a normalised text, in order, and how often each occurs."""
         symbols, start, end = self.vocabulary.symbols([text])
-        tokenizer = self.vocabulary.tokenizer
-        found = np.empty(max(0, int(end[0] - start[0])) * tokenizer.high, np.int64)
-        number = kernels.find_tokens(
-            self.blocks.child, self.blocks.symbol, symbols, start[0], end[0],
-            tokenizer.low, tokenizer.high, found,
-        )  # fmt: skip
+        shape = self.vocabulary.shape
+        found = np.empty(trie.token_room(end[0] - start[0], *shape), np.int64)
+        number = trie.find_tokens(
+            self.blocks.child, self.blocks.symbol, symbols, start[0], end[0], *shape, found
+        )
         tokens, times = np.unique(found[:number], return_counts=True)
         return tokens, times.astype(np.float64)
 
@@ -147,10 +159,10 @@ class TokenIndex:
         if self.threshold == 0.0:
             return True
         number, least = self.number(place), self.threshold * (1 - 1e-9)
-        total = self.blocks.entity_total[number]
+        parts = (self._shares(token, number, n) for token, n in self._counts_of(number).items())
         return any(
-            n / self.blocks.token_total[token] >= least or (lam > 0 and n / total >= least)
-            for token, n in self._counts_of(number).items()
+            prior >= least or (lam > 0 and posterior >= least)
+            for prior, posterior in (part.sum(axis=1) for part in parts)
         )
 
     def ids(self, places: npt.NDArray[np.uint32]) -> list[str]:
@@ -166,22 +178,37 @@ class TokenIndex:
         found = []
         for shown, token in {token or shown: (shown, token) for shown, token in spelled}.values():
             c = times[shown if token is None else token]
-            prior = posterior = 0.0
-            if token in n:
-                prior = n[token] / float(self.blocks.token_total[token])
-                posterior = n[token] / float(self.blocks.entity_total[number])
-            kept = (c * p if p >= least else 0.0 for p in (prior, posterior))
-            found.append(Match(shown, token, c, *kept))
+            shares = np.zeros((2, len(self.blocks.token_total)))
+            if token is not None and token in n:
+                shares = self._shares(token, number, n[token])
+            layers = np.where(shares.sum(axis=1, keepdims=True) >= least, c * shares, 0.0)
+            prior, posterior = layers.sum(axis=1).tolist()
+            found.append(Match(shown, token, c, prior, posterior, layers))
         return found
 
-    def _counts_of(self, number: int) -> dict[int | None, float]:
-        """The tokens of an entity and its n(t, e)."""
+    def background(self, text: str, number: int, *, lam: float) -> float:
+        """What smoothing adds to the score of an entity that shares a token with a text."""
+        if len(self.blocks.background) == 0:
+            return 0.0
+        tokens, times = self.tokens(text)
+        of_tokens = float(np.dot(times, self.blocks.token_background[tokens]))
+        return of_tokens + lam * float(times.sum()) * float(self.blocks.background[number])
+
+    def _shares(self, token: int, number: int, n: Floats) -> Floats:
+        """P(e|t) and P(t|e), a row each, as each layer makes them."""
+        totals = self.blocks.token_total[:, token], self.blocks.entity_total[:, number]
+        shares: Floats = n / np.stack(totals)
+        return shares
+
+    def _counts_of(self, number: int) -> dict[int, Floats]:
+        """The tokens of an entity and its n(t, e) in each layer."""
         block, inside = number >> BLOCK_BITS, number & (BLOCK - 1)
         start, end = self.blocks.block_start[block : block + 2].tolist()
         mine = start + np.flatnonzero(self.blocks.key[start:end] & (BLOCK - 1) == inside)
         tokens = (self.blocks.key[mine] >> BLOCK_BITS).tolist()
+        layers = range(len(self.blocks.token_total))
         return {
-            token: kernels.posting(self.blocks, at)
+            token: np.array([kernels.posting(self.blocks, layer, at) for layer in layers])
             for token, at in zip(tokens, mine.tolist(), strict=True)
         }
 
@@ -201,17 +228,20 @@ class TokenIndex:
     ) -> "TokenIndex":
         """The index that ``arrays`` describe."""
         blocks = kernels.Blocks(**under("blocks", arrays))
+        blocks = blocks._replace(  # one layer was once written without saying so
+            token_total=np.atleast_2d(blocks.token_total),
+            entity_total=np.atleast_2d(blocks.entity_total),
+        )
         strings = StringTable(**under("symbols", arrays)) if tokenizer.cutter else None
         vocabulary = Vocabulary(tokenizer, blocks.child, blocks.symbol, strings)
         entities = StringTable(**under("entities", arrays))
         return cls(vocabulary, blocks, entities, arrays["sums"], threshold)
 
     def _search_part(self, texts: Sequence[str], lam: float, prune: bool, hits: Hits) -> None:  # noqa: FBT001
-        tokenizer = self.vocabulary.tokenizer
         symbols, start, end = self.vocabulary.symbols(texts)
         kernels.search_rows(
-            self.blocks, symbols, start, end, tokenizer.low, tokenizer.high,
-            float(lam), self.threshold * (1 - 1e-9), prune, *self._scratch(), *hits,
+            self.blocks, symbols, start, end, *self.vocabulary.shape, float(lam),
+            self.threshold * (1 - 1e-9), prune, *self._scratch(), *hits,
         )  # fmt: skip
 
     def _scratch(self) -> tuple[npt.NDArray[np.uint32], ...]:
@@ -221,6 +251,11 @@ class TokenIndex:
             groups = blocks >> GROUP_BITS
             self._local.arrays = tuple(np.empty(n, np.uint32) for n in (blocks, groups, groups))
         return self._local.arrays  # type: ignore[no-any-return]
+
+
+def known_tokens(token_total: Floats) -> int:
+    """How many tokens have a total, in whatever layer; nodes that are no tokens have none."""
+    return int(np.count_nonzero(((token_total > 0) & (token_total < np.inf)).any(axis=0)))
 
 
 def _tie_key(entity: str) -> tuple[int, str]:

@@ -21,7 +21,10 @@ Sums = npt.NDArray[np.float32]
 
 
 class Postings(NamedTuple):
-    """n(t, e) by block: ``value[code]``, or the next of ``escape_value`` where there is no code."""
+    """n(t, e) by block: ``value[code]``, or the next of ``escape_value`` where there is no code.
+
+    There is a code for each posting in the first layer, then for each in the next, and so on.
+    """
 
     block_start: npt.NDArray[np.int64]
     key: npt.NDArray[np.uint32]
@@ -29,6 +32,16 @@ class Postings(NamedTuple):
     value: Floats
     escape_at: npt.NDArray[np.int64]
     escape_value: Floats
+
+
+class Background(NamedTuple):
+    """What additive smoothing adds: to each prior of a token, and to each posterior of an entity.
+
+    It is the same for all entities, or for all tokens, so it is no posting: see ``fusion``.
+    """
+
+    token: Floats
+    entity: Floats
 
 
 class Bounds(NamedTuple):
@@ -57,8 +70,9 @@ def lay_out(
     The tokens of ``pooled`` are overwritten, to save their memory.
     """
     postings = _postings(pooled, len(vocabulary), threads)
-    entity_total = np.ones((len(postings.block_start) - 1) * kernels.BLOCK, np.float64)
-    entity_total[: len(pooled.entity_total)] = pooled.entity_total
+    layers, entities = pooled.entity_total.shape
+    entity_total = np.ones((layers, (len(postings.block_start) - 1) * kernels.BLOCK), np.float64)
+    entity_total[:, :entities] = pooled.entity_total
     bounds, sums = _bounds(postings, pooled.token_total, entity_total, threshold)
     return Blocks(
         child=vocabulary.child, symbol=vocabulary.symbol, token_total=pooled.token_total,
@@ -66,19 +80,35 @@ def lay_out(
     ), sums  # fmt: skip
 
 
+def bound_background(blocks: Blocks, background: Background) -> Blocks:
+    """The same index with what every entity and every token has beside its postings."""
+    room = blocks.entity_total.shape[1]
+    of_entity = np.zeros(room, np.float64)
+    of_entity[: len(background.entity)] = background.entity
+    most = of_entity.reshape(-1, kernels.BLOCK).max(axis=1)
+    scale = max(float(most.max()) / 255 * (1 + 1e-6), 1e-30)
+    return blocks._replace(
+        token_background=background.token, background=of_entity,
+        background_level=np.ceil(most / scale).astype(np.uint8),
+        background_scale=np.array([scale]),
+    )  # fmt: skip
+
+
 def _postings(pooled: Pooled, tokens: int, threads: int) -> Postings:
     """Postings in the order of their blocks, whose number is a multiple of a group's."""
-    groups = -(-len(pooled.entity_total) // (kernels.GROUP * kernels.BLOCK))
+    number = pooled.entity_total.shape[1]
+    groups = -(-number // (kernels.GROUP * kernels.BLOCK))
     blocks = groups * kernels.GROUP
-    entities = np.minimum(np.arange(blocks + 1) * kernels.BLOCK, len(pooled.entity_total))
+    entities = np.minimum(np.arange(blocks + 1) * kernels.BLOCK, number)
     block_start = pooled.indptr[entities]
     value, code_of = _codes(pooled)
     key = pooled.tokens  # a block is read whole before it is written
-    code = np.empty(len(key), np.uint8)
+    layers = len(pooled.number)
+    code = np.empty(layers * len(key), np.uint8)
     bits = (tokens << kernels.BLOCK_BITS).bit_length()
 
     def fill(first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        room = int(block_start[last] - block_start[first])  # memory not written is not taken
+        room = layers * int(block_start[last] - block_start[first])  # not taken until written
         at, number = np.empty(room, np.int64), np.empty(room, np.uint32)
         escapes = kernels.fill_blocks(
             first, last, pooled.indptr, pooled.tokens, pooled.number, code_of, bits,
@@ -91,7 +121,8 @@ def _postings(pooled: Pooled, tokens: int, threads: int) -> Postings:
         escaped = list(pool.map(fill, cuts[:-1], cuts[1:]))
     escape_at = np.concatenate([at for at, _ in escaped])
     escape_value = pooled.values[np.concatenate([number for _, number in escaped])]
-    return Postings(block_start, key, code, value, escape_at, escape_value)
+    order = np.argsort(escape_at, kind="stable")  # threads and layers come one after the other
+    return Postings(block_start, key, code, value, escape_at[order], escape_value[order])
 
 
 def _codes(pooled: Pooled) -> tuple[Floats, npt.NDArray[np.uint8]]:
@@ -113,10 +144,11 @@ def _bounds(
 ) -> tuple[Bounds, Sums]:
     """Bounds of all tokens in all blocks, and the sums of their entries, after thresholding."""
     groups = (len(postings.block_start) - 1) // kernels.GROUP
-    about = np.zeros((len(token_total), 8), np.float64)
-    about[:, kernels.SHARE] = 1 / np.maximum(token_total, 1e-300)
+    layers, tokens = token_total.shape
+    about = np.zeros((tokens, kernels.SHARE + layers), np.float64)
+    about[:, kernels.SHARE :] = (1 / np.maximum(token_total, 1e-300)).T
     read = (*postings, 1 / entity_total, threshold * (1 - 1e-9), about)
-    lasts = range(TOKENS_AT_ONCE, len(token_total) + TOKENS_AT_ONCE, TOKENS_AT_ONCE)
+    lasts = range(TOKENS_AT_ONCE, tokens + TOKENS_AT_ONCE, TOKENS_AT_ONCE)
     reached = postings.block_start[:-1].copy()
     for last in lasts:
         kernels.measure_tokens(reached, last, *read)

@@ -22,6 +22,13 @@ Ranks = npt.NDArray[np.int64]
 
 Parameters = Mapping[str, Any]
 
+Progress = Callable[[str, float], None]
+"""Called with what is being done and the share of it that is done, from 0 to 1."""
+
+
+def nothing(_doing: str, _share: float) -> None:
+    """Show no progress."""
+
 
 class Generator(Protocol):
     """Whatever turns mentions into candidates, best first.
@@ -46,7 +53,7 @@ class Training:
 
     Without a target this is the zero-shot setting, without pivots the high-resource setting.
     ``english`` gives names to methods that compare with them; ``dev`` is for those that must know
-    when to stop.
+    when to stop; ``progress`` is told what those do that take long.
     """
 
     pivots: Mapping[str, MentionTable] = field(default_factory=dict)
@@ -54,6 +61,7 @@ class Training:
     language: str | None = None
     english: MentionTable | None = None
     dev: Sequence[Query] = ()
+    progress: Progress = field(default=nothing, compare=False, repr=False)
 
 
 class Size(NamedTuple):
@@ -70,7 +78,8 @@ class Method:
     ``grid`` has the values of what is chosen on dev; those in ``joint`` weigh the pivots against
     the target, and are tried only if there are both. ``options`` are further parameters.
     ``ranks`` may find the ranks of all choices at once, quicker than by building each generator;
-    it is given (training, parameters of each choice, queries, k). ``neural`` methods take long.
+    it is given (training, parameters of each choice, queries, k). ``neural`` methods take long;
+    their generators may have a ``budget``: see ``candgen.evaluation.budgets``.
     """
 
     build: Callable[[Training, Parameters], Generator]

@@ -1,14 +1,14 @@
 """Tokenizers: a mention is a sequence of symbols, and its tokens are n-grams of symbols.
 
 What differs between tokenizers is only what a symbol is (a code point, a grapheme cluster, a word,
-the whole mention), how long the n-grams are, and whether the sequence stands between boundary
-marks. Everything after this file sees numbers.
+the whole mention), how long the n-grams are, whether the sequence stands between boundary marks,
+and whether one symbol of an n-gram may be any. Everything after this file sees numbers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,16 @@ from candgen.errors import ParameterError
 BOUNDARY = 0x110000
 """The mark before and after a mention: the first number that is no code point."""
 
+WILDCARD = 0x110001
+"""Any symbol, inside an n-gram: it cannot occur in text either."""
+
 UNKNOWN = 0xFFFFFFFF
 """A symbol that the index has never seen."""
 
 Unit = Literal["codepoint", "grapheme"]
+WordUnit = Literal["letters", "spaced"]
 Cutter = Callable[[str], list[str]]
+S = TypeVar("S")
 
 
 class Symbols(NamedTuple):
@@ -39,11 +44,19 @@ class CharNgrams:
 
     >>> CharNgrams(2, 3).tokens("ab")
     ['^a', 'ab', 'b$', '^ab', 'ab$']
+
+    With ``wildcards``, an n-gram is also a token with any one of its inner characters hidden, so
+    that names share tokens where they differ by one letter.
+
+    >>> CharNgrams(4, 4, wildcards=True).tokens("abc")
+    ['^abc', 'abc$', '^*bc', '^a*c', 'a*c$', 'ab*$']
     """
 
     low: int = 2
     high: int = 5
     unit: Unit = "codepoint"
+    _: KW_ONLY
+    wildcards: bool = False
 
     def __post_init__(self) -> None:
         if not (_is_whole(self.low) and _is_whole(self.high) and 1 <= self.low <= self.high <= 32):
@@ -54,6 +67,10 @@ class CharNgrams:
         if self.unit not in ("codepoint", "grapheme"):
             raise ParameterError(
                 f"CharNgrams unit is {self.unit!r}: choose 'codepoint' or 'grapheme'"
+            )
+        if not isinstance(self.wildcards, bool):
+            raise ParameterError(
+                f"CharNgrams wildcards is {self.wildcards!r}: expected True or False"
             )
 
     @property
@@ -67,32 +84,38 @@ class CharNgrams:
         return True
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of a text as a person reads them: ``^`` and ``$`` stand for the marks."""
+        """The tokens of a text as a person reads them, in the order of ``ngrams``.
+
+        ``^`` and ``$`` stand for the marks, ``*`` for a wildcard.
+        """
         if not text:
             return []
         symbols = ["^", *(self.cutter or list)(text), "$"]
-        return [
-            "".join(symbols[p : p + n])
-            for n in range(self.low, self.high + 1)
-            for p in range(len(symbols) - n + 1)
-        ]
+        return ["".join(token) for token in ngrams(symbols, self, wildcard="*")]
 
 
 @dataclass(frozen=True)
 class Words:
-    """Maximal runs of letters, marks and digits, with repetition.
+    """Maximal runs of letters, marks and digits, or whatever white space separates.
 
     >>> Words().tokens("Saint-Pierre, 2nd")
     ['Saint', 'Pierre', '2nd']
+    >>> Words("spaced").tokens("Saint-Pierre, 2nd")
+    ['Saint-Pierre,', '2nd']
     """
 
+    unit: WordUnit = "letters"
     low = high = 1
-    bounded = False
+    bounded = wildcards = False
+
+    def __post_init__(self) -> None:
+        if self.unit not in ("letters", "spaced"):
+            raise ParameterError(f"Words unit is {self.unit!r}: choose 'letters' or 'spaced'")
 
     @property
     def cutter(self) -> Cutter:
         """How to cut a text into symbols."""
-        return _words()
+        return _words() if self.unit == "letters" else str.split
 
     def tokens(self, text: str) -> list[str]:
         """The words of a text."""
@@ -108,7 +131,7 @@ class WholeMention:
     """
 
     low = high = 1
-    bounded = False
+    bounded = wildcards = False
 
     @property
     def cutter(self) -> Cutter:
@@ -126,6 +149,27 @@ _KINDS: dict[str, type[Tokenizer]] = {
     "words": Words,
     "whole_mention": WholeMention,
 }
+
+
+def ngrams(symbols: Sequence[S], tokenizer: Tokenizer, *, wildcard: S) -> list[tuple[S, ...]]:
+    """The tokens of a row of symbols: n-grams by length and place, then their wildcard forms.
+
+    A form hides one symbol that is neither the first nor the last, and so never a boundary mark:
+    an n-gram has n - 2 of them. They stand in the order of their n-grams, and those of one n-gram
+    from left to right.
+    """
+    whole = [
+        tuple(symbols[p : p + n])
+        for n in range(tokenizer.low, tokenizer.high + 1)
+        for p in range(len(symbols) - n + 1)
+    ]
+    if not tokenizer.wildcards:
+        return whole
+    return whole + [
+        (*ngram[:hidden], wildcard, *ngram[hidden + 1 :])
+        for ngram in whole
+        for hidden in range(1, len(ngram) - 1)
+    ]
 
 
 def to_parameters(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -164,6 +208,11 @@ def codepoints(joined: str, *, bounded: bool = True) -> Symbols:
 
 def numbered(rows: Iterable[Sequence[str]], number: Mapping[str, int], *, bounded: bool) -> Symbols:
     """Rows of strings as rows of symbols: each string's number, or UNKNOWN."""
+    if bounded and len(number) > BOUNDARY:
+        raise ParameterError(
+            f"there are {len(number)} different grapheme clusters, and numbers for {BOUNDARY}: "
+            "cut by code points, with unit='codepoint'"
+        )
     pieces: list[int] = [BOUNDARY]
     breaks = [0]
     for row in rows:

@@ -3,18 +3,19 @@
 Nodes are numbered level by level, and within a level in the order of their symbols, so that the
 children of a node stand side by side, in order. The number of a node is the number of its token;
 node 0 is the root. Numbers depend on the set of tokens alone, not on the order they came in.
+A wildcard is one more symbol: ``a*c`` is a child of ``a*``, and that, which is no token, of ``a``.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from candgen.kernels import counting as kernels
-from candgen.tokenizers import Symbols, Tokenizer, codepoints, numbered
+from candgen.tokenizers import WILDCARD, Symbols, Tokenizer, codepoints, ngrams, numbered
 
 Array = npt.NDArray[np.uint32]
 
@@ -30,6 +31,12 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.symbol)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """What search knows of the tokenizer: low, high, and the wildcard, or -1 without any."""
+        tokenizer = self.tokenizer
+        return tokenizer.low, tokenizer.high, WILDCARD if tokenizer.wildcards else -1
 
     def symbols(self, texts: Sequence[str]) -> Symbols:
         """Normalised texts as rows of symbols; an empty text has none, not even marks."""
@@ -50,13 +57,17 @@ class Vocabulary:
         """Each token of a normalised text as a person reads it, and its number if it has one."""
         symbols, start, end = self.symbols([text])
         row = symbols[start[0] : end[0]].tolist()
-        nodes: list[int | None] = [0] * len(row)
-        numbers = []
-        for n in range(1, self.tokenizer.high + 1):
-            nodes = [self._child(nodes[p], row[p + n - 1]) for p in range(len(row) - n + 1)]
-            if n >= self.tokenizer.low:
-                numbers += nodes
+        known: dict[tuple[int, ...], int | None] = {(): 0}
+        numbers = [
+            self._node(path, known) for path in ngrams(row, self.tokenizer, wildcard=WILDCARD)
+        ]
         return list(zip(self.tokenizer.tokens(text), numbers, strict=True))
+
+    def _node(self, path: tuple[int, ...], known: dict[tuple[int, ...], int | None]) -> int | None:
+        """The node at the end of a path, if there is one; those of its beginnings are kept too."""
+        if path not in known:
+            known[path] = self._child(self._node(path[:-1], known), path[-1])
+        return known[path]
 
     def _child(self, node: int | None, symbol: int) -> int | None:
         if node is None:
@@ -85,11 +96,55 @@ class _Numbers(Mapping[str, int]):
         return iter(self._strings)
 
 
-class VocabularyBuilder:
-    """Numbers n-grams in the order in which they are met, then puts them in their final order."""
+class _Form(NamedTuple):
+    """N-grams of n symbols, of which the one at place ``hidden`` is a wildcard; 0: none is."""
 
-    def __init__(self, high: int) -> None:
-        self._levels = [_Level() for _ in range(high)]
+    n: int
+    hidden: int
+
+    @property
+    def ends_hidden(self) -> bool:
+        """Whether the wildcard is the last symbol: then this is no token, but leads to some."""
+        return 0 < self.hidden == self.n - 1
+
+    @property
+    def parent(self) -> "_Form":
+        """The form without its last symbol."""
+        return _Form(self.n - 1, 0 if self.ends_hidden else self.hidden)
+
+
+def _forms(tokenizer: Tokenizer) -> list[_Form]:
+    """All forms of n-grams, each after its parent, without the empty one."""
+    high = tokenizer.high
+    forms = [_Form(n, 0) for n in range(1, high + 1)]
+    if tokenizer.wildcards:
+        forms += [_Form(n, at) for at in range(1, high - 1) for n in range(at + 1, high + 1)]
+    return forms
+
+
+def _hidden(symbols: Symbols) -> Symbols:
+    """The same rows, all wildcards. They end one earlier: a wildcard needs a symbol after it."""
+    base = symbols.start[0]
+    text = np.full(symbols.end[-1] - base, WILDCARD, np.uint32)
+    return Symbols(text, symbols.start - base, symbols.end - base - 1)
+
+
+class VocabularyBuilder:
+    """Numbers n-grams in the order in which they are met, then puts them in their final order.
+
+    ``lengths`` has the n of each row of tokens that ``add`` gives.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._forms = _forms(tokenizer)
+        tokens = [form for form in self._forms if form.n >= tokenizer.low and not form.ends_hidden]
+        self.lengths = np.array([form.n for form in tokens], np.int64)
+        # Those that are no tokens come first, so that the rows of tokens are a slice.
+        inner = [_Form(0, 0), *(form for form in self._forms if form not in tokens)]
+        self._inner = len(inner)
+        self._row = {form: row for row, form in enumerate([*inner, *tokens])}
+        self._levels = [_Level() for _ in range(tokenizer.high)]
         self._parent = np.zeros(1024, np.uint32)
         self._symbol = np.zeros(1024, np.uint32)
         self._level = np.zeros(1024, np.uint8)
@@ -100,28 +155,33 @@ class VocabularyBuilder:
         return self._next
 
     def add(self, symbols: Symbols) -> npt.NDArray[np.uint32]:
-        """The nodes of all n-grams: in row n - 1, by the place where the n-gram begins."""
+        """The nodes of all tokens: in row i those of ``lengths[i]`` symbols, by start."""
         span = int(symbols.end[-1] - symbols.start[0])
-        nodes = np.zeros((len(self._levels) + 1, span), np.uint32)
-        for n, level in enumerate(self._levels, start=1):
-            self._reserve(span)
-            level.reserve(span)
-            after = kernels.add_level(
-                *symbols, n, nodes[n - 1], nodes[n], level.keys, level.ids,
-                self._next, self._parent, self._symbol,
-            )  # fmt: skip
-            self._level[self._next : after] = n
-            level.used += after - self._next
-            self._next = after
-        return nodes[1:]
+        nodes = np.zeros((len(self._row), span), np.uint32)
+        hidden = _hidden(symbols) if self._tokenizer.wildcards else symbols
+        for form in self._forms:
+            read = hidden if form.ends_hidden else symbols
+            self._number(read, form.n, nodes[self._row[form.parent]], nodes[self._row[form]])
+        return nodes[self._inner :]
+
+    def _number(self, symbols: Symbols, n: int, parents: Array, nodes: Array) -> None:
+        """Number n-grams whose last symbols are these, given the nodes of all before them."""
+        level = self._levels[n - 1]
+        self._reserve(len(nodes))
+        level.reserve(len(nodes))
+        after = kernels.add_level(
+            *symbols, n, parents, nodes, level.keys, level.ids,
+            self._next, self._parent, self._symbol,
+        )  # fmt: skip
+        self._level[self._next : after] = n
+        level.used += after - self._next
+        self._next = after
 
     def scratch(self) -> npt.NDArray[np.uint32]:
         """A number for each node, to be used by who counts them."""
         return self._place
 
-    def finish(
-        self, tokenizer: Tokenizer, strings: Sequence[str] | None
-    ) -> tuple[Vocabulary, npt.NDArray[np.uint32]]:
+    def finish(self, strings: Sequence[str] | None) -> tuple[Vocabulary, npt.NDArray[np.uint32]]:
         """The vocabulary, and the final number of each node that ``add`` gave out."""
         size = self._next
         number = np.zeros(size, np.uint32)
@@ -141,7 +201,7 @@ class VocabularyBuilder:
         # Parents never decrease along the numbers, so a node's children are found by counting.
         children = np.bincount(parent[1:], minlength=size)
         child = np.cumsum(np.concatenate(([1], children))).astype(np.uint32)
-        return Vocabulary(tokenizer, child, symbol, strings), number
+        return Vocabulary(self._tokenizer, child, symbol, strings), number
 
     def _reserve(self, more: int) -> None:
         if self._next + more > len(self._parent):

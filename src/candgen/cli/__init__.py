@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from candgen.cli.build import build
+from candgen.cli.build import METHODS_SHOWN, build
 from candgen.cli.demo import demo
 from candgen.cli.evaluate import evaluate
 from candgen.cli.explain import explain
@@ -40,7 +40,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 app.command()(demo)
-app.command()(build)
+app.command(epilog=METHODS_SHOWN)(build)
 app.command()(query)
 app.command()(explain)
 app.command()(info)

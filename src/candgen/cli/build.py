@@ -1,54 +1,51 @@
 """``candgen build``: from mention tables to an index."""
 
 import os
-import re
 import shlex
 import sys
 import time
-from collections.abc import Sequence
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.filesize import decimal
 
 import candgen
+from candgen.catalogue import METHODS as CATALOGUE
+from candgen.cli.options import (
+    ALPHA,
+    LAM,
+    NGRAMS,
+    Named,
+    Normalizer,
+    SkipBadRows,
+    Unit,
+    known_method,
+    parse_alphas,
+    parse_ngrams,
+    parse_settings,
+    parse_table,
+    refuse_repeated,
+    refuse_strangers,
+)
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError, StorageError
 
 if TYPE_CHECKING:
-    from candgen import CharNgrams, MentionTable, PivotTokenIndex
+    from candgen import MentionTable, Query
+    from candgen.counts import Progress
+    from candgen.methods import Generator, Method, Training
 
-ALPHA = 0.4
+__all__ = [
+    "METHODS_SHOWN", "Named", "Normalizer", "SkipBadRows", "build", "check_output",
+    "parse_settings", "parse_table", "refuse_repeated",
+]  # fmt: skip
 
-
-SkipBadRows = Annotated[
-    bool, typer.Option("--skip-bad-rows", help="Leave bad rows out, and say how many.")
-]
-
-
-class Unit(StrEnum):
-    """What a character is."""
-
-    CODEPOINT = "codepoint"
-    GRAPHEME = "grapheme"
-
-
-class Normalizer(StrEnum):
-    """How text is folded."""
-
-    DEFAULT = "default"
-    PAPER = "paper"
-    NONE = "none"
-
-
-class Named(NamedTuple):
-    """A table's language and file; ``explicit`` where the user named the language."""
-
-    language: str
-    path: Path
-    explicit: bool
+METHODS_SHOWN = "\b\nMethods:\n" + "\n".join(
+    f"  {name:<{max(map(len, CATALOGUE))}}  {line}" for name, line in CATALOGUE.items()
+)
+"""The methods, a line each, for the end of --help."""
 
 
 def build(
@@ -62,6 +59,9 @@ def build(
             help="The folder to write; an index there is replaced.",
         ),
     ],
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="What to build: one of the methods below.")
+    ] = "pti",
     pivots: Annotated[
         list[str] | None,
         typer.Option("--pivot", metavar="[LANG=]FILE", help="Table of a pivot; may be repeated."),
@@ -69,6 +69,19 @@ def build(
     target: Annotated[
         str | None,
         typer.Option(metavar="[LANG=]FILE", help="Table of the target. Without it: zero-shot."),
+    ] = None,
+    english: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[LANG=]FILE", help="Table of English names, for methods that need them."
+        ),
+    ] = None,
+    dev: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="QUERIES",
+            help="Dev queries, a TSV file or a dataset, for methods that learn when to stop.",
+        ),
     ] = None,
     alphas: Annotated[
         list[str] | None,
@@ -80,21 +93,36 @@ def build(
         ),
     ] = None,
     lam: Annotated[
-        float, typer.Option(metavar="NUMBER", min=0, help="Weight of the posterior.")
-    ] = 0.4,
+        float | None,
+        typer.Option(
+            metavar="NUMBER", min=0, help="Weight of the posterior.", show_default=str(LAM)
+        ),
+    ] = None,
     threshold: Annotated[
-        float,
+        float | None,
         typer.Option(
             metavar="NUMBER", min=0, max=1, help="Drop priors and posteriors that are smaller."
         ),
-    ] = 0.0,
+    ] = None,
     ngrams: Annotated[
-        str, typer.Option(metavar="LOW-HIGH", help="Lengths of the character n-grams.")
-    ] = "2-5",
-    unit: Annotated[Unit, typer.Option(help="What a character is.")] = Unit.CODEPOINT,
+        str | None,
+        typer.Option(
+            metavar="LOW-HIGH", help="Lengths of the character n-grams.", show_default=NGRAMS
+        ),
+    ] = None,
+    unit: Annotated[
+        Unit | None, typer.Option(help="What a character is.", show_default=Unit.CODEPOINT.value)
+    ] = None,
     normalizer: Annotated[
-        Normalizer, typer.Option(help="How text is folded.")
-    ] = Normalizer.DEFAULT,
+        Normalizer | None,
+        typer.Option(help="How text is folded.", show_default=Normalizer.DEFAULT.value),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Another parameter of the method; may be repeated."
+        ),
+    ] = None,
     language: Annotated[
         str | None,
         typer.Option(
@@ -116,99 +144,62 @@ def build(
       candgen build --pivot is=is.parquet --pivot da=da.parquet --target fo=fo.parquet \\
         --alpha is=0.4 --alpha da=0.1 --lam 0.4 -o fo.candgen
       candgen build --pivot is.tsv.gz --language fo -o zero-shot.candgen
+      candgen build --method charagram --pivot is.tsv.gz --english en.tsv.gz --dev fo.dataset \\
+        --language fo --set epochs=20 -o neural.candgen
 
     A table is a .tsv or .jsonl file, plain or .gz, or .parquet, with the columns mention, entity
     and optionally count. LANG is the file's name up to its first dot unless it is given; what
     stands before = is a LANG only if it has no dot and no slash, so ./a=b.tsv is a file.
     """
     start = time.perf_counter()
+    chosen = known_method(method)
     named = [parse_table("--pivot", text) for text in pivots or ()]
     main = None if target is None else parse_table("--target", target)
+    names = None if english is None else parse_table("--english", english)
     query_language = _query_language(named, main, language)
-    alpha = parse_alphas(alphas or (), [pivot.language for pivot in named])
-    tokenizer = parse_ngrams(ngrams, unit)
+    given: dict[str, tuple[str, Any]] = {
+        "alpha": ("--alpha", alphas and parse_alphas(alphas, [each.language for each in named])),
+        "lam": ("--lam", lam),
+        "threshold": ("--threshold", threshold),
+        "tokenizer": ("--ngrams" if ngrams else "--unit", _tokenizer(ngrams, unit)),
+        "normalizer": ("--normalizer", normalizer and normalizer.value),
+        "threads": ("--threads", threads),
+    }
+    parameters = _parameters(method, chosen, given, parse_settings(settings or ()))
     check_output(output)
     with progress_bar() as progress:
-
-        def read(table: Named) -> "MentionTable":
-            progress(f"reading {table.path}", 0.0)
-            return candgen.MentionTable.read(table.path, skip_bad_rows=skip_bad_rows)
-
-        target_table = None if main is None else read(main)
-        pivot_tables = {pivot.language: read(pivot) for pivot in named}
-        index = candgen.PivotTokenIndex.build(
-            pivots=pivot_tables,
-            target=target_table,
-            language=query_language,
-            alpha=alpha,
-            lam=lam,
-            threshold=threshold,
-            tokenizer=tokenizer,
-            normalizer=normalizer.value,
-            threads=threads or os.cpu_count() or 1,
-            progress=progress,
+        training = _training(
+            named, main, names, dev, query_language, progress, skip_bad_rows=skip_bad_rows
         )
+        generator = chosen(training, parameters)
         progress(f"saving {output}", 0.0)
-        index.save(output)
-    example = target_table or next(iter(pivot_tables.values()))
-    sys.stderr.write(_summary(output, index, time.perf_counter() - start))
-    sys.stderr.write(
-        f"try: candgen query {shlex.quote(str(output))} {_most_frequent(example)} -k 5\n"
-    )
+        generator.save(output)
+    sys.stderr.write(_summary(output, chosen, generator, time.perf_counter() - start))
+    example = _most_frequent(training.target or next(iter(training.pivots.values())))
+    sys.stderr.write(f"try: candgen query {shlex.quote(str(output))} {example} -k 5\n")
 
 
-def parse_table(option: str, text: str, *, expected: str = "[LANG=]FILE") -> Named:
-    """What [LANG=]FILE means.
-
-    >>> parse_table("--pivot", "is=names/all.parquet").language
-    'is'
-    >>> parse_table("--pivot", "names/is.tsv.gz").language
-    'is'
-    """
-    before, equals, after = text.partition("=")
-    explicit = bool(equals) and not re.search(r"[./\\]", before)
-    file = after if explicit else text
-    language = before if explicit else Path(file).name.split(".")[0]
-    if not file:
-        raise ParameterError(f"{option} {text!r} names no file: expected {expected}")
-    if not language:
-        raise ParameterError(f"{option} {text!r} has no name: expected {expected}")
-    return Named(language, Path(file), explicit)
+def _tokenizer(ngrams: str | None, unit: Unit | None) -> Any:  # noqa: ANN401 (a tokenizer)
+    """The tokenizer, if one was asked for."""
+    if ngrams is None and unit is None:
+        return None
+    return parse_ngrams(ngrams or NGRAMS, unit or Unit.CODEPOINT)
 
 
-def parse_alphas(texts: Sequence[str], pivots: Sequence[str]) -> dict[str, float]:
-    """The weight of each pivot, from [LANG=]NUMBER each.
-
-    >>> parse_alphas(["0.2", "da=0.1"], ["is", "da"])
-    {'is': 0.2, 'da': 0.1}
-    """
-    given: dict[str, float] = {}
-    for text in texts:
-        language, _, number = text.rpartition("=")
-        if "=" in text and language not in pivots:
-            known = f"the pivots are {', '.join(pivots)}" if pivots else "there are no pivots"
-            raise ParameterError(f"--alpha {text}: {language!r} is no pivot; {known}")
-        if language in given:
-            whose = f"of {language!r}" if language else "of all pivots"
-            raise ParameterError(f"--alpha gives the weight {whose} twice: drop one")
-        try:
-            given[language] = float(number)
-        except ValueError:
-            raise ParameterError(f"--alpha {text}: {number!r} is not a number") from None
-        if not 0 <= given[language] < float("inf"):
-            raise ParameterError(f"--alpha {text}: expected a finite number of at least 0")
-    return {pivot: given.get(pivot, given.get("", ALPHA)) for pivot in pivots}
-
-
-def parse_ngrams(text: str, unit: Unit) -> "CharNgrams":
-    """The tokenizer that LOW-HIGH, or one number for both, means."""
-    low, _, high = text.partition("-")
-    try:
-        return candgen.CharNgrams(int(low), int(high or low), unit.value)
-    except ValueError:
-        raise ParameterError(
-            f"--ngrams is {text!r}: expected LOW-HIGH with 1 <= LOW <= HIGH <= 32, such as 2-5"
-        ) from None
+def _parameters(
+    name: str, method: "Method", given: Mapping[str, tuple[str, Any]], settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What was said, by parameter; what was not said is left to the method, but for threads."""
+    options = {
+        parameter: option for parameter, (option, value) in given.items() if value is not None
+    }
+    if twice := sorted(options.keys() & settings.keys()):
+        raise ParameterError(f"{options[twice[0]]} and --set {twice[0]} are the same: drop one")
+    refuse_strangers(name, method, options | {each: f"--set {each}" for each in settings})
+    said = {parameter: given[parameter][1] for parameter in options}
+    if "threads" in method.options:
+        said.setdefault("threads", os.cpu_count() or 1)
+    return {**said, **settings}
 
 
 def check_output(output: Path) -> None:
@@ -244,22 +235,48 @@ def _query_language(
     return language
 
 
-def refuse_repeated(names: Sequence[str]) -> None:
-    """Refuse a name that stands for two tables."""
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise ParameterError(
-            f"{repeated[0]!r} names more than one table: give each a language of its own, LANG=FILE"
-        )
+def _training(
+    pivots: Sequence[Named], target: Named | None, english: Named | None, dev: Path | None,
+    language: str | None, progress: "Progress", *, skip_bad_rows: bool,
+) -> "Training":  # fmt: skip
+    from candgen.methods import Training  # noqa: PLC0415
+
+    def read(table: Named) -> "MentionTable":
+        progress(f"reading {table.path}", 0.0)
+        return candgen.MentionTable.read(table.path, skip_bad_rows=skip_bad_rows)
+
+    return Training(
+        target=None if target is None else read(target),
+        pivots={pivot.language: read(pivot) for pivot in pivots},
+        language=language,
+        english=None if english is None else read(english),
+        dev=() if dev is None else _dev_queries(dev, skip_bad_rows=skip_bad_rows),
+        progress=progress,
+    )
 
 
-def _summary(output: Path, index: "PivotTokenIndex", seconds: float) -> str:
+def _dev_queries(path: Path, *, skip_bad_rows: bool) -> "Sequence[Query]":
+    from candgen.evaluation.corpus import open_parts  # noqa: PLC0415
+    from candgen.queries import read_queries  # noqa: PLC0415
+
+    return (
+        open_parts(path, skip_bad_rows=skip_bad_rows).dev if path.is_dir() else read_queries(path)
+    )
+
+
+def _summary(output: Path, method: "Method", generator: "Generator", seconds: float) -> str:
+    """What was built, how large it is, and how long it took."""
     from candgen import storage  # noqa: PLC0415
 
-    numbers = {
-        "entities": len(index.tokens.entities),
-        "tokens": int((index.tokens.blocks.token_total > 0).sum()),
-        "postings": index.tokens.postings,
-    }
+    index: Any = getattr(generator, "tokens", None)
+    if hasattr(index, "postings"):
+        numbers = {
+            "entities": len(index.entities),
+            "tokens": index.known,
+            "postings": index.postings,
+        }
+    else:
+        numbers = {"parameters": method.size(generator).parameters}
     shown = ", ".join(f"{number:,} {what}" for what, number in numbers.items())
     return (
         f"{output}: {shown}, {decimal(sum(storage.load(output).sizes.values()))}, {seconds:.1f} s\n"

@@ -10,7 +10,7 @@ import typer
 import candgen
 from candgen.cli.output import bar, show, table, visible, write_json
 from candgen.cli.progress import progress_bar
-from candgen.cli.query import Lam
+from candgen.cli.query import Lam, refuse_untaken
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def explain(
         generator = candgen.load(index)
         if not hasattr(generator, "explain"):
             raise ParameterError(f"{index} holds a generator that cannot explain its candidates")
-        explanation = generator.explain(mention, entity, lam=lam)
+        options = {} if lam is None else {"lam": lam}
+        refuse_untaken(index, generator.explain, options)
+        explanation = generator.explain(mention, entity, **options)
     if form is Format.JSON:
         write_json(as_json(explanation))
     else:

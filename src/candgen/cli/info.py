@@ -1,26 +1,26 @@
 """``candgen info``: what an index, a mention table or a dataset is made of."""
 
+import re
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.filesize import decimal
 
 import candgen
+from candgen.cli.descriptions import describe_dataset, describe_index, describe_table
+from candgen.cli.facts import facts_of, in_words
 from candgen.cli.output import show, table, visible, write_json
 from candgen.cli.progress import progress_bar
-
-if TYPE_CHECKING:
-    from candgen import MentionTable
-    from candgen.evaluation.dataset import Dataset
-    from candgen.storage import Stored
 
 MANIFEST = "manifest.json"
 DATASET_FILE = "dev.tsv"
 TABLE_SUFFIXES = (".tsv", ".jsonl", ".ndjson", ".parquet")
-PAIRS_SHOWN = 10
+FILES_SHOWN = 40
 TYPES = ("easy", "medium", "hard")
+COLUMNS = ("role", "alpha", "pairs", "occurrences", "entities")
 COUNTED = ("pairs", "entities", *TYPES)
 
 
@@ -75,80 +75,6 @@ def info(
         print_it(path, described)
 
 
-def describe_index(stored: "Stored", format_version: int, *, verified: bool) -> dict[str, Any]:
-    """All that the manifest and the shapes of the arrays tell."""
-    described: dict[str, Any] = {
-        "kind": stored.kind,
-        "candgen_version": stored.version,
-        "format_version": format_version,
-        "verified": verified,
-    }
-    if stored.kind == "pti":
-        described.update(_describe_pti(stored))
-    else:
-        described.update(parameters=stored.parameters, inputs=stored.inputs)
-    described["bytes"] = sum(stored.sizes.values())
-    described["files"] = dict(sorted(stored.sizes.items()))
-    return described
-
-
-def _describe_pti(stored: "Stored") -> dict[str, Any]:
-    parameters = stored.parameters
-    target, alpha = parameters["target"], parameters["alpha"]
-    languages = {
-        language: {
-            "role": "target" if language == target else "pivot",
-            "alpha": 1.0 if language == target else alpha[language],
-            **stored.inputs[language],
-        }
-        for language in parameters["languages"]
-    }
-    postings = len(stored.arrays["blocks.key"])
-    before = postings + parameters["dropped"]["postings"]
-    searched = sum(n for name, n in stored.sizes.items() if not name.startswith("sources."))
-    return {
-        "language": parameters["language"],
-        "languages": languages,
-        "without": sorted(set(alpha) - set(languages)),
-        "lam": parameters["lam"],
-        "threshold": parameters["threshold"],
-        "dropped": {
-            what: {"number": number, "share": number / before if before else 0.0}
-            for what, number in parameters["dropped"].items()
-        },
-        "tokenizer": parameters["tokenizer"],
-        "normalizer": parameters["normalizer"],
-        "entities": len(stored.arrays["entities.offsets"]) - 1,
-        "tokens": int((stored.arrays["blocks.token_total"] > 0).sum()),
-        "postings": postings,
-        "bytes_per_posting": searched / postings if postings else 0.0,
-    }
-
-
-def describe_table(read: "MentionTable") -> dict[str, Any]:
-    """How much a mention table holds, and its most frequent pairs."""
-    counts = read.arrow["count"].to_numpy()
-    return {
-        "kind": "mention table",
-        "pairs": len(read),
-        "mentions": len(read.mentions),
-        "entities": len(read.entities),
-        "occurrences": read.total,
-        "sha256": read.digest,
-        "metadata": read.metadata,
-        "most_frequent": read.arrow.take(
-            (-counts).argsort(kind="stable")[:PAIRS_SHOWN]
-        ).to_pylist(),
-    }
-
-
-def describe_dataset(dataset: "Dataset", *, verify: bool) -> dict[str, Any]:
-    """All that the manifest tells; with ``verify`` every file is read, and found to be so."""
-    if verify:
-        _ = dataset.train, dataset.dev, dataset.test
-    return {"kind": "dataset", "verified": verify, **dataset.manifest}
-
-
 def _is_table(path: Path) -> bool:
     """A file, or a folder of Parquet; also one that is not there but has the name of one."""
     try:
@@ -169,14 +95,29 @@ def _show_index(path: Path, described: dict[str, Any]) -> None:
     ]
     if "languages" in described:
         facts += _pti_facts(described)
+    else:
+        for name, value in sorted(described["parameters"].items()):
+            facts += facts_of(name, value)
+        for what in ("entities", "postings"):
+            facts += facts_of(what, described[what]) if what in described else []
     facts.append(("size", decimal(described["bytes"])))
     _show_facts(path, facts)
-    if "languages" in described:
-        _show_languages(described["languages"])
+    _show_inputs(described.get("languages", described["inputs"]))
     files = table("file", "bytes", right=["bytes"])
-    for name, number in described["files"].items():
+    for name, number in _grouped(described["files"]).items():
         files.add_row(name, f"{number:,}")
     show("", files)
+
+
+def _grouped(files: dict[str, int]) -> dict[str, int]:
+    """The bytes of each file; of many, those that belong together."""
+    if len(files) <= FILES_SHOWN:
+        return files
+    grouped: dict[str, int] = {}
+    for name, number in files.items():
+        group = re.sub(r"^([^.]+\.[^.]+)\..*", r"\1.*", name)
+        grouped[group] = grouped.get(group, 0) + number
+    return grouped
 
 
 def _checks(*, verified: bool) -> str:
@@ -191,12 +132,14 @@ def _pti_facts(described: dict[str, Any]) -> list[tuple[str, Any]]:
         for what, part in described["dropped"].items()
     )
     tokenizer = dict(described["tokenizer"])
-    options = ", ".join(f"{name} {value}" for name, value in tokenizer.items() if name != "kind")
+    kind = tokenizer.pop("kind")
     facts = [
         ("language of queries", described["language"] or "not named"),
-        ("tokenizer", f"{tokenizer['kind']} {options}".strip()),
+        ("tokenizer", f"{kind} {in_words(tokenizer) if tokenizer else ''}".strip()),
         ("normalizer", described["normalizer"]),
         ("lam", described["lam"]),
+        ("fusion", described["fusion"]),
+        ("smoothing", described["smoothing"]),
         ("threshold", described["threshold"]),
         *dropped,
         *((what, f"{described[what]:,}") for what in ("entities", "tokens", "postings")),
@@ -207,13 +150,33 @@ def _pti_facts(described: dict[str, Any]) -> list[tuple[str, Any]]:
     return facts
 
 
-def _show_languages(languages: dict[str, dict[str, Any]]) -> None:
-    numbers = ("alpha", "pairs", "occurrences", "entities")
-    made = table("language", "role", *numbers, "sha256", right=numbers)
-    for language, part in languages.items():
-        shown = [f"{part['alpha']:g}", *(f"{part[name]:,}" for name in numbers[1:])]
-        made.add_row(visible(language), part["role"], *shown, part["sha256"][:16])
-    show("", made)
+def _show_inputs(inputs: dict[str, Any]) -> None:
+    """The tables that it was built from; also those of generators inside it, but each once."""
+    tables = list(_tables(inputs))
+    known = [name for name in COLUMNS if any(name in part for _, part in tables)]
+    rows = dict.fromkeys(
+        (language, *(_cell(name, part.get(name, "")) for name in known), part["sha256"][:16])
+        for language, part in tables
+    )
+    if rows:
+        made = table("language", *known, "sha256", right=[name for name in known if name != "role"])
+        for row in rows:
+            made.add_row(*map(visible, row))
+        show("", made)
+
+
+def _tables(inputs: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, part in inputs.items():
+        if isinstance(part, dict) and isinstance(part.get("sha256"), str):
+            yield name, part
+        elif isinstance(part, dict):
+            yield from _tables(part)
+
+
+def _cell(name: str, value: Any) -> str:  # noqa: ANN401
+    if isinstance(value, int) and name != "alpha":
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def _show_table(path: Path, described: dict[str, Any]) -> None:

@@ -1,8 +1,9 @@
 """``candgen query``: the candidates of mentions."""
 
+import inspect
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -106,7 +107,7 @@ def _answer_arguments(
             mention.encode("utf-8")
         except UnicodeEncodeError:
             raise ParameterError(f"the mention {mention!r} is not UTF-8: convert it") from None
-    generator = _open(index)
+    generator = _open(index, options)
     write_answers = _writer(form, generator)
     for start in range(0, len(mentions), at_once):
         batch = mentions[start : start + at_once]
@@ -117,7 +118,7 @@ def _answer_arguments(
 
 
 def _answer_stdin(index: Path, options: dict[str, Any], form: Format, at_once: int) -> None:
-    generator = _open(index)
+    generator = _open(index, options)
     write_answers = _writer(form, generator)
     if is_terminal(sys.stdin):
         typer.echo("candgen: reading mentions, one a line; Ctrl-D ends", err=True)
@@ -127,10 +128,24 @@ def _answer_stdin(index: Path, options: dict[str, Any], form: Format, at_once: i
             count(len(batch))
 
 
-def _open(index: Path) -> Any:  # noqa: ANN401
+def _open(index: Path, options: dict[str, Any]) -> Any:  # noqa: ANN401
     with progress_bar() as progress:
         progress(f"opening {index}", 0.0)
-        return candgen.load(index)
+        generator = candgen.load(index)
+    refuse_untaken(index, generator.candidates, options)
+    return generator
+
+
+def refuse_untaken(index: Path, function: Callable[..., Any], options: Iterable[str]) -> None:
+    """Refuse options that a method of this generator does not take."""
+    taken = inspect.signature(function).parameters
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in taken.values()):
+        return
+    if untaken := [name for name in options if name not in taken]:
+        raise ParameterError(
+            f"--{untaken[0]} means nothing to the generator in {index}: drop it, or ask an index "
+            "that was built with --method pti"
+        )
 
 
 def _writer(form: Format, generator: Any) -> Callable[[Sequence[str], Answers], None]:  # noqa: ANN401
@@ -171,11 +186,20 @@ _quoted = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _shortest(candidates: "Sequence[Candidate]") -> list[str]:
-    """The scores in as few digits as tell one 32-bit number from the next."""
+    """The scores in as few digits as tell one number from the next.
+
+    Most scores are 32-bit numbers. Those of tiers are not, and 32 bits would make some of them
+    equal: they keep the digits of 64 bits.
+    """
     import numpy as np  # noqa: PLC0415 (--help need not wait for it)
 
-    scores = np.array([candidate.score for candidate in candidates], np.float32)
-    return [str(score) for score in scores]
+    scores = [float(candidate.score) for candidate in candidates]
+    with np.errstate(over="ignore", under="ignore"):
+        rounded = np.array(scores, np.float64).astype(np.float32)
+    return [
+        str(short) if float(short) == score else repr(score)
+        for short, score in zip(rounded, scores, strict=True)
+    ]
 
 
 def _show(mentions: Sequence[str], answers: Answers, generator: Any) -> None:  # noqa: ANN401

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from candgen.cli.build import Normalizer, SkipBadRows
+from candgen.catalogue import METHODS as CATALOGUE
+from candgen.cli.options import Normalizer, SkipBadRows
 from candgen.cli.output import note, show
 from candgen.cli.progress import progress_bar
 from candgen.errors import MissingExtraError, ParameterError
@@ -17,11 +18,15 @@ from candgen.evaluation.paper import EXHIBITS, HIGH_RESOURCE, PAIRS
 if TYPE_CHECKING:
     from candgen.evaluation.paper import Pair
 
+ALL = "all"
+"""What --methods takes for every method, neural ones too."""
+
 
 def reproduce(
     context: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help=f"What to make: {', '.join(EXHIBITS)}, all.")
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME...", help=f"What to make: {', '.join(EXHIBITS)}, all."),
     ],
     *,
     data: Annotated[
@@ -46,11 +51,26 @@ def reproduce(
     methods: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME,NAME", help="Which methods.", show_default="all but neural ones"
+            metavar="NAME,NAME",
+            help=f"Which methods: {', '.join(CATALOGUE)}, or all.",
+            show_default="all but neural ones",
         ),
     ] = None,
     epochs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="The most epochs of neural methods.")
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="The most epochs of neural methods.", show_default="their own"
+        ),
+    ] = None,
+    training_pairs: Annotated[
+        int | None,
+        typer.Option(
+            "--pairs",
+            metavar="N",
+            min=1,
+            help="The most training pairs of neural methods.",
+            show_default="their own",
+        ),
     ] = None,
     per_type: Annotated[
         int, typer.Option(metavar="N", min=1, help="The most queries of each type.")
@@ -78,12 +98,14 @@ def reproduce(
     skip_bad_rows: SkipBadRows = False,
     figures: Annotated[bool, typer.Option(help="Draw the figures, which needs matplotlib.")] = True,
 ) -> None:
-    """Make a table or figure of the paper: our figures beside the published ones.
+    """Make tables and figures of the paper: our figures beside the published ones.
 
     \b
     Examples:
       candgen reproduce all --data names -o results
       candgen reproduce main-results --data names --pair mk-bg --pair fo-is+da -o results
+      candgen reproduce main-results query-types --methods all --epochs 20 \\
+        --data names -o results
 
     Parameters are chosen on dev, everything shown is on test. What was measured is kept in the
     folder, so a run that was interrupted goes on where it stopped. report.html has it all.
@@ -94,7 +116,7 @@ def reproduce(
     from candgen.evaluation.reproduce import reproduce as make  # noqa: PLC0415
     from candgen.evaluation.study import Study  # noqa: PLC0415
 
-    names_of(name)
+    exhibits = names_of(*names)
     chosen = _methods(methods)
     corpus = Corpus(
         data, per_type=per_type, seed=seed, normalizer=normalizer.value, skip_bad_rows=skip_bad_rows
@@ -102,10 +124,11 @@ def reproduce(
     known = _pairs(pairs, zero_shot_only, corpus.languages)
     study = Study(
         corpus, known, chosen, Records(output / RECORDS),
-        command=[sys.executable, "-m", "candgen.cli.measure"], options=_epochs(epochs, chosen),
+        command=[sys.executable, "-m", "candgen.cli.measure"],
+        options=_budget(epochs, training_pairs, chosen),
         high_resource=_high_resource(high_resource, known),
     )  # fmt: skip
-    if name == "high-resource" and not study.high_resource:
+    if exhibits == ("high-resource",) and not study.high_resource:
         raise ParameterError("no pair has a high-resource pivot: say --high-resource LANG")
     study.check()
     if figures and find_spec("matplotlib") is None:
@@ -114,7 +137,7 @@ def reproduce(
         )
     with progress_bar() as progress:
         made = make(
-            name, study, output, command=["candgen", *context.obj], progress=progress,
+            exhibits, study, output, command=["candgen", *context.obj], progress=progress,
             figures=figures,
         )  # fmt: skip
     for exhibit in made:
@@ -127,10 +150,12 @@ def _methods(names: str | None) -> dict[str, Any]:
 
     if names is None:
         return {name: method for name, method in METHODS.items() if not method.neural}
-    listed = names.split(",")
+    listed = list(METHODS) if names == ALL else names.split(",")
     if unknown := [name for name in listed if name not in METHODS]:
-        raise ParameterError(f"there is no method {unknown[0]!r}: choose {', '.join(METHODS)}")
-    return {name: METHODS[name] for name in listed}
+        raise ParameterError(
+            f"there is no method {unknown[0]!r}: choose {', '.join(METHODS)}, or {ALL}"
+        )
+    return {name: method for name, method in METHODS.items() if name in listed}
 
 
 def _high_resource(names: str | None, pairs: "tuple[Pair, ...]") -> tuple[str, ...]:
@@ -154,11 +179,12 @@ def _pairs(
     return with_zero_shot_only(chosen, named)
 
 
-def _epochs(epochs: int | None, methods: Mapping[str, Any]) -> dict[str, Any]:
-    if epochs is None:
-        return {}
-    if not any("epochs" in method.options for method in methods.values()):
-        raise ParameterError(
-            f"--epochs {epochs}: none of {', '.join(methods)} is trained in epochs, drop it"
-        )
-    return {"epochs": epochs}
+def _budget(epochs: int | None, pairs: int | None, methods: Mapping[str, Any]) -> dict[str, Any]:
+    """What neural methods may use at most; refused where no method would notice."""
+    asked = {name: value for name, value in (("epochs", epochs), ("pairs", pairs)) if value}
+    for name, value in asked.items():
+        if not any(name in method.options for method in methods.values()):
+            raise ParameterError(
+                f"--{name} {value}: none of {', '.join(methods)} is trained so, drop it"
+            )
+    return asked

@@ -1,4 +1,4 @@
-"""``candgen tune``: choosing alpha and lam on dev."""
+"""``candgen tune``: choosing a method's parameters on dev."""
 
 import logging
 import os
@@ -11,13 +11,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import candgen
-from candgen.cli.build import Normalizer, SkipBadRows, check_output, parse_table, refuse_repeated
+from candgen.catalogue import METHODS as CATALOGUE
+from candgen.cli.build import check_output
+from candgen.cli.options import (
+    Named,
+    Normalizer,
+    SkipBadRows,
+    known_method,
+    parse_settings,
+    parse_table,
+    refuse_repeated,
+)
 from candgen.cli.output import show, write_json
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen.evaluation.experiment import Tuning
+    from candgen.evaluation.split import TrainDevTest
+    from candgen.methods import Method
 
 
 class Format(StrEnum):
@@ -44,11 +56,27 @@ def tune(
         typer.Option(
             metavar="NAME=X,X,...",
             help="Values to try, such as lam=0.2,1 or normalizer=default,none; may be repeated.",
-            show_default="alpha=0.1,0.4,1 and lam=0.2,0.4,1",
+            show_default="the method's; for pti alpha=0.1,0.4,1 and lam=0.2,0.4,1",
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", metavar="N", min=1, help="Recall at this k.")] = 30,
-    method: Annotated[str, typer.Option(metavar="NAME", help="What to build.")] = "pti",
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help=f"What to build: {', '.join(CATALOGUE)}.")
+    ] = "pti",
+    english: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[LANG=]FILE", help="Table of English names, for methods that need them."
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A parameter that is not chosen, such as epochs=20; may be repeated.",
+        ),
+    ] = None,
     zero_shot: Annotated[
         bool, typer.Option("--zero-shot", help="Learn from the pivots alone.")
     ] = False,
@@ -68,63 +96,78 @@ def tune(
         Format, typer.Option("--format", help="For a person, or for a program.")
     ] = Format.TABLE,
 ) -> None:
-    """Choose alpha and lam by recall on the dev queries of a dataset. Test is never looked at.
+    """Choose a method's parameters by recall on the dev queries of a dataset: alpha and lam of pti.
 
     \b
     Examples:
       candgen tune mk.dataset --pivot bg=bg.tsv.gz -o mk.candgen
       candgen tune mk.dataset --pivot bg.tsv.gz --pivot sr.tsv.gz --grid alpha=0,0.2,0.5,1
+      candgen tune mk.dataset --pivot bg.tsv.gz --method charagram --english en.tsv.gz \\
+        --set epochs=20 -o mk.candgen
 
-    Every combination is tried, and counted once. The highest recall wins, among equals the
-    highest mean reciprocal rank.
+    Every combination is tried; test is never looked at. The highest recall wins, among equals
+    the highest mean reciprocal rank.
     """
     from candgen.evaluation import experiment  # noqa: PLC0415 (--help need not wait for NumPy)
     from candgen.evaluation.corpus import open_parts  # noqa: PLC0415
     from candgen.methods import Training  # noqa: PLC0415
 
     chosen = known_method(method)
-    values = parse_grid(grid or ())
+    values, fixed = _parameters(chosen, parse_grid(grid or ()), settings or (), normalizer)
     named = [parse_table("--pivot", text) for text in pivots or ()]
+    names = None if english is None else parse_table("--english", english)
     refuse_repeated([each.language for each in named])
     if output is not None:
         check_output(output)
     with progress_bar() as progress:
         parts = open_parts(dataset, skip_bad_rows=skip_bad_rows)
         target = None if zero_shot or len(parts.train) == 0 else parts.train
-        split_by = getattr(parts, "normalizer", normalizer.value)
-        if split_by != normalizer.value:
-            logging.getLogger("candgen").warning(
-                "%s was split with normalizer %s, the index folds text with %s: "
-                "what is one mention to it may be two in the dataset", dataset, split_by, normalizer
-            )  # fmt: skip
-        tables = {}
-        for each in named:
-            progress(f"reading {each.path}", 0.0)
-            tables[each.language] = candgen.MentionTable.read(
-                each.path, skip_bad_rows=skip_bad_rows
-            )
-        training = Training(tables, target, language or parts.language, dev=parts.dev)
-        if not tables and target is None:
+        _warn_of_folding(dataset, parts, fixed.get("normalizer", normalizer.value))
+
+        def read(table: Named) -> candgen.MentionTable:
+            progress(f"reading {table.path}", 0.0)
+            return candgen.MentionTable.read(table.path, skip_bad_rows=skip_bad_rows)
+
+        training = Training(
+            {each.language: read(each) for each in named}, target, language or parts.language,
+            None if names is None else read(names), parts.dev, progress,
+        )  # fmt: skip
+        if not training.pivots and target is None:
             raise ParameterError(
                 "nothing to learn from: give --pivot, or a dataset with training data"
             )
-        fixed = {"normalizer": normalizer.value} if "normalizer" in chosen.options else {}
-        tuning = experiment.tune(
-            chosen, training, parts.dev, grid=values, fixed=fixed, k=k, progress=progress
-        )
+        tuning = experiment.tune(chosen, training, parts.dev, grid=values, fixed=fixed, k=k)
         if output is not None:
             progress(f"building {output}", 0.0)
-            chosen(training, {**fixed, **tuning.best.parameters}).save(output)
+            best = tuning.generator
+            if best is None:
+                best = chosen(training, {**fixed, **tuning.best.parameters})
+            best.save(output)
     _show(tuning, form, output)
 
 
-def known_method(name: str) -> Any:  # noqa: ANN401
-    """The method of this name."""
-    from candgen.generators import METHODS  # noqa: PLC0415
+def _parameters(
+    method: "Method", grid: dict[str, list[Any]], settings: Sequence[str], normalizer: Normalizer
+) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """The values to choose from, and what is fixed; of what is set there is one value."""
+    fixed = {"normalizer": normalizer.value} if "normalizer" in method.options else {}
+    for name, value in parse_settings(settings).items():
+        if name in grid:
+            raise ParameterError(f"--set {name} and --grid {name}: say one of them")
+        if name in method.grid:
+            grid[name] = [value]
+        else:
+            fixed[name] = value
+    return grid, fixed
 
-    if name not in METHODS:
-        raise ParameterError(f"there is no method {name!r}: choose {', '.join(METHODS)}")
-    return METHODS[name]
+
+def _warn_of_folding(dataset: Path, parts: "TrainDevTest", normalizer: str) -> None:
+    split_by = getattr(parts, "normalizer", normalizer)
+    if split_by != normalizer:
+        logging.getLogger("candgen").warning(
+            "%s was split with normalizer %s, the index folds text with %s: "
+            "what is one mention to it may be two in the dataset", dataset, split_by, normalizer
+        )  # fmt: skip
 
 
 def parse_grid(texts: Sequence[str]) -> dict[str, list[float | str]]:

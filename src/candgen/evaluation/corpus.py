@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from candgen.evaluation.released import (
 )
 from candgen.evaluation.split import Setting, Split, TrainDevTest, split
 from candgen.mentions import MentionTable
-from candgen.methods import Training
+from candgen.methods import Progress, Training, nothing
 from candgen.queries import HARD, Query
 
 Stamped = tuple[tuple[Path, int, int], ...]
@@ -30,12 +30,16 @@ SUFFIXES = (".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", "
 
 @dataclass(frozen=True)
 class Case:
-    """One target with its pivots, split: what one column of the paper's tables is about."""
+    """One target with its pivots, split: what one column of the paper's tables is about.
+
+    ``progress`` is told what methods do that take long.
+    """
 
     pair: Pair
     pivots: Mapping[str, MentionTable]
     parts: TrainDevTest
     english: MentionTable | None
+    progress: Progress = field(default=nothing, compare=False, repr=False)
 
     @property
     def settings(self) -> list[str]:
@@ -47,7 +51,7 @@ class Case:
         """What a method may learn from in a setting; never the test queries."""
         return Training(
             self.pivots, self.parts.train if setting == "joint" else None, self.pair.target,
-            self.english, self.parts.dev,
+            self.english, self.parts.dev, self.progress,
         )  # fmt: skip
 
 
@@ -84,16 +88,21 @@ class Corpus:
     def case(self, pair: Pair) -> Case:
         """A target, split, and its pivots."""
         setting: Setting = "zero-shot" if pair.zero_shot_only else "joint"
-        return Case(
-            pair, {pivot: self.table(pivot) for pivot in pair.pivots},
-            self.parts(pair.target, setting),
-            self.table(ENGLISH) if ENGLISH in self.languages else None,
-        )  # fmt: skip
+        parts = self.parts(pair.target, setting)
+        pivots = {pivot: self.table(pivot) for pivot in pair.pivots}
+        return Case(pair, pivots, parts, self._english(pair.target, parts))
 
     def high_resource(self, language: str) -> Case:
         """A language that is evaluated with its own data alone."""
         pair = Pair(language, "", "high", zero_shot_only=False)
-        return Case(pair, {}, self.parts(language, "high-resource"), None)
+        parts = self.parts(language, "high-resource")
+        return Case(pair, {}, parts, self._english(language, parts))
+
+    def _english(self, target: str, parts: TrainDevTest) -> MentionTable | None:
+        """English names, if there are any; where English is the target, not those of its tests."""
+        if target == ENGLISH:
+            return parts.train if len(parts.train) else None
+        return self.table(ENGLISH) if ENGLISH in self.languages else None
 
     def table(self, language: str) -> MentionTable:
         """All pairs of a language, or its training data in the released layout."""

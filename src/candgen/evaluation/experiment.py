@@ -1,7 +1,7 @@
 """Evaluating generators on queries, and choosing what dev says is best."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -9,10 +9,11 @@ from candgen.counts import Progress, nothing
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.ceilings import unlike_pivots
+from candgen.evaluation.cells import Cell
 from candgen.evaluation.report import Answer, Report
-from candgen.evaluation.tables import Cell, Table
+from candgen.evaluation.tables import Table
 from candgen.mentions import MentionTable
-from candgen.methods import Generator, Method, Training, place, rank_golds
+from candgen.methods import Generator, Method, Ranks, Training, place, rank_golds
 from candgen.queries import TYPES, Query
 
 QUERIES_AT_ONCE = 1000
@@ -110,16 +111,21 @@ def describe(parameters: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Tuning:
-    """All choices that were tried on dev, in the order of the grid."""
+    """All choices that were tried on dev, in the order of the grid.
+
+    ``generator`` is the best one where generators were built to find it out, and None where a
+    method found the ranks without building any.
+    """
 
     trials: tuple[Trial, ...]
     queries: int
     k: int
+    generator: Generator | None = field(default=None, compare=False, repr=False)
 
     @property
     def best(self) -> Trial:
         """The highest recall@k; among equals the highest MRR, then the first."""
-        return max(self.trials, key=lambda trial: (trial.recall, trial.mrr))
+        return max(self.trials, key=_merit)
 
     def table(self) -> Table:
         """A row for each choice; the best one is marked."""
@@ -145,11 +151,12 @@ def tune(
     grid: Mapping[str, Sequence[Any]] | None = None,
     fixed: Mapping[str, Any] | None = None,
     k: int = 30,
-    progress: Progress = nothing,
+    progress: Progress | None = None,
 ) -> Tuning:
     """Try every choice of a method's grid on dev; test queries have no way in here.
 
     ``grid`` replaces or adds values of a parameter, ``fixed`` are parameters of all choices.
+    ``progress`` is that of the training, if not given.
     """
     queries = _checked_queries(dev)
     (k,) = _checked_ks([k])
@@ -158,21 +165,52 @@ def tune(
     if not choices:
         raise ParameterError("the grid has a parameter without values: give each at least one")
     complete = [{**(fixed or {}), **choice} for choice in choices]
-    progress(f"trying {len(choices)} choices on dev", 0.0)
+    show = training.progress if progress is None else progress
+    best = None
     if method.ranks is not None:
+        show(f"trying {len(choices)} choices on dev", 0.0)
         ranks = method.ranks(training, complete, queries, k)
+        trials = [_trial(each, some, k) for each, some in zip(choices, ranks, strict=True)]
     else:
-        ranks = []
-        for number, parameters in enumerate(complete):
-            progress(f"trying {len(choices)} choices on dev", number / len(choices))
-            ranks.append(rank_golds(method(training, parameters), queries, k))
-    return Tuning(
-        tuple(
-            Trial(choice, metrics.recall(some, k), metrics.mrr(some))
-            for choice, some in zip(choices, ranks, strict=True)
-        ),
-        len(queries), k,
-    )  # fmt: skip
+        trials, best = _try_each(method, training, choices, complete, queries, k, show)
+    return Tuning(tuple(trials), len(queries), k, best)
+
+
+def _try_each(
+    method: Method, training: Training, choices: list[dict[str, Any]],
+    complete: list[dict[str, Any]], queries: list[Query], k: int, progress: Progress,
+) -> tuple[list[Trial], Generator | None]:  # fmt: skip
+    """Build a generator for each choice; beside the trials, the best of them."""
+    trials: list[Trial] = []
+    best = None
+    for number, (choice, parameters) in enumerate(zip(choices, complete, strict=True)):
+        told = _told(progress, number, len(choices))
+        told("", 0.0)
+        generator = method(replace(training, progress=told), parameters)
+        trial = _trial(choice, rank_golds(generator, queries, k), k)
+        if not trials or _merit(trial) > max(map(_merit, trials)):
+            best = generator
+        del generator  # what is not the best makes room for the next one
+        trials.append(trial)
+    return trials, best
+
+
+def _trial(choice: dict[str, Any], ranks: Ranks, k: int) -> Trial:
+    return Trial(choice, metrics.recall(ranks, k), metrics.mrr(ranks))
+
+
+def _merit(trial: Trial) -> tuple[float, float]:
+    return trial.recall, trial.mrr
+
+
+def _told(progress: Progress, number: int, of: int) -> Progress:
+    """What is told while one choice of several is built: its share is that of the whole."""
+
+    def tell(doing: str, share: float) -> None:
+        words = f"trying choice {number + 1} of {of} on dev" + (f": {doing}" if doing else "")
+        progress(words, (number + min(max(share, 0.0), 1.0)) / of)
+
+    return tell
 
 
 def _checked_queries(queries: Iterable[Query]) -> list[Query]:

@@ -5,11 +5,13 @@ can be written as JSON.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
+from candgen.evaluation.budgets import with_budget
 from candgen.evaluation.ceilings import ceiling, paper_spaces, unlike_pivots
 from candgen.evaluation.complexity import measure_apart
 from candgen.evaluation.corpus import Case
@@ -19,6 +21,7 @@ from candgen.evaluation.records import Result
 from candgen.evaluation.shuffle import shuffle_keys
 from candgen.mentions import MentionTable
 from candgen.methods import Method, Parameters, Training, rank_golds
+from candgen.queries import Query
 
 K = 30
 DEPTH = 100
@@ -32,18 +35,27 @@ SHARES = (0.01, 0.03, 0.1, 0.3, 1.0)
 
 def ranks(case: Case, method: Method, fixed: Parameters) -> Result:
     """In each setting, what dev chose, and the ranks of the test queries' golds."""
-    found = {}
-    for setting in case.settings:
-        training = case.training(setting)
-        tuning = tune(method, training, case.parts.dev, fixed=fixed, k=K)
-        best = tuning.best
-        generator = method(training, {**fixed, **best.parameters})
-        found[setting] = {
-            "parameters": best.parameters,
-            "dev": {"queries": tuning.queries, "recall": best.recall},
-            "ranks": rank_golds(generator, case.parts.test, DEPTH).tolist(),
+    return {
+        "settings": {
+            setting: _tuned(method, case.training(setting), fixed, case.parts.test)
+            for setting in case.settings
         }
-    return {"settings": found}
+    }
+
+
+def _tuned(method: Method, training: Training, fixed: Parameters, test: Sequence[Query]) -> Result:
+    """What dev chose, and the ranks of the test queries' golds; the best is built only once."""
+    tuning = tune(method, training, training.dev, fixed=fixed, k=K)
+    best, generator = tuning.best, tuning.generator
+    parameters = {**fixed, **best.parameters}
+    if generator is None:
+        generator = method(training, parameters)
+    found = {
+        "parameters": best.parameters,
+        "dev": {"queries": tuning.queries, "recall": best.recall},
+        "ranks": rank_golds(generator, test, DEPTH).tolist(),
+    }
+    return with_budget(found, method, parameters, generator)
 
 
 def queries(case: Case, normalizer: str) -> Result:
@@ -78,20 +90,33 @@ def thresholds(case: Case, method: Method, fixed: Parameters, chosen: Parameters
 
 
 def training_sizes(
-    case: Case, method: Method, fixed: Parameters, chosen: Mapping[str, Parameters], seed: int
+    case: Case, method: Method, fixed: Parameters, measured: Mapping[str, Result], seed: int
 ) -> Result:
-    """Recall with a part of the pivots' pairs; every part contains the smaller ones."""
+    """Recall with a part of the pivots' pairs; every part contains the smaller ones.
+
+    ``measured`` is what ``ranks`` found in each setting: with all pairs, nothing is built again.
+    """
     found = []
     for share in SHARES:
         pivots = {name: _sample(table, share, seed) for name, table in case.pivots.items()}
         pairs = sum(len(table) for table in pivots.values())
         for setting in case.settings:
-            whole = case.training(setting)
-            training = Training(pivots, whole.target, whole.language, whole.english, whole.dev)
-            generator = method(training, {**fixed, **chosen[setting]})
-            reached = recall(rank_golds(generator, case.parts.test, K), K)
-            found.append({"share": share, "pairs": pairs, "setting": setting, "recall": reached})
+            whole = measured[setting]
+            if share < 1:
+                training = replace(case.training(setting), pivots=pivots)
+                whole = _asked(method, training, {**fixed, **whole["parameters"]}, case.parts.test)
+            reached = recall(np.array(whole["ranks"], np.int64), K)
+            size = {"share": share, "pairs": pairs, "setting": setting, "recall": reached}
+            found.append(size | ({"budget": whole["budget"]} if "budget" in whole else {}))
     return {"sizes": found}
+
+
+def _asked(
+    method: Method, training: Training, parameters: Parameters, test: Sequence[Query]
+) -> Result:
+    generator = method(training, parameters)
+    found = {"ranks": rank_golds(generator, test, K).tolist()}
+    return with_budget(found, method, parameters, generator)
 
 
 def complexity(
@@ -117,14 +142,9 @@ def ceilings(case: Case) -> Result:
 
 def high_resource(case: Case, method: Method, fixed: Parameters) -> Result:
     """What dev chose and the test ranks, for a language that learns from its own data alone."""
-    training = Training({}, case.parts.train, case.pair.target, dev=case.parts.dev)
-    best = tune(method, training, case.parts.dev, fixed=fixed, k=K).best
-    generator = method(training, {**fixed, **best.parameters})
-    return {
-        "parameters": best.parameters,
-        "ranks": rank_golds(generator, case.parts.test, DEPTH).tolist(),
-        "types": [query.type for query in case.parts.test],
-    }
+    training = replace(case.training("joint"), pivots={})
+    found = _tuned(method, training, fixed, case.parts.test)
+    return {**found, "types": [query.type for query in case.parts.test]}
 
 
 def data(table: MentionTable) -> Result:

@@ -104,6 +104,12 @@ def _exhibit(name: str) -> dict[str, Any]:
 PAIRS: tuple[Pair, ...] = tuple(Pair(**pair) for pair in _file()["pairs"])
 """The nine pairs, in the paper's order."""
 
+METHODS: tuple[str, ...] = tuple(_exhibit("main-results")["values"]["joint"])
+"""The methods that the paper compares."""
+
+RATIOS = {"parameters": 20, "build_seconds": 300, "query_seconds": 7}
+"""How many times as much as PTI Charagram needs, on average, in the words of the analysis."""
+
 HIGH_RESOURCE: tuple[str, ...] = tuple(pair.pivot for pair in PAIRS if pair.resources == "high")
 """The languages that the paper also evaluates with their own data alone."""
 

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
+from candgen.evaluation.cells import Cell, Difference
 from candgen.evaluation.metrics import Comparison, Interval
-from candgen.evaluation.tables import Cell, Difference, Table
+from candgen.evaluation.tables import Table
 from candgen.files import write_text
 from candgen.methods import Ranks
 from candgen.queries import TYPES, Query

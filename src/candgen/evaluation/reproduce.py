@@ -30,21 +30,21 @@ INTRODUCTION = (
 )
 
 
-def names_of(name: str) -> tuple[str, ...]:
-    """The exhibits that a name stands for.
+def names_of(*names: str) -> tuple[str, ...]:
+    """The exhibits that names stand for, each once, in the paper's order.
 
-    >>> names_of("data")
-    ('data',)
+    >>> names_of("data", "main-results")
+    ('main-results', 'data')
     """
-    if name == ALL:
-        return EXHIBITS
-    if name not in EXHIBITS:
-        raise ParameterError(f"nothing is called {name!r}: choose {', '.join(EXHIBITS)} or {ALL}")
-    return (name,)
+    for name in names:
+        if name not in (*EXHIBITS, ALL):
+            choices = ", ".join(EXHIBITS)
+            raise ParameterError(f"nothing is called {name!r}: choose {choices} or {ALL}")
+    return tuple(name for name in EXHIBITS if name in names or ALL in names)
 
 
 def reproduce(
-    name: str,
+    names: Sequence[str],
     study: Study,
     output: Path,
     *,
@@ -54,17 +54,19 @@ def reproduce(
 ) -> list[Exhibit]:
     """Measure, and write ``tables``, ``figures``, ``report.md`` and ``report.html`` to a folder.
 
-    ``command`` is what the page says it was made with. Without ``figures`` none is drawn.
+    ``names`` are those of exhibits, or "all". ``command`` is what the page says it was made with.
+    Without ``figures`` none is drawn.
     """
-    names = names_of(name)
+    names = names_of(*names)
     before = [path for path in (output, *output.parents) if path.exists()]
     _prepare(output)
     try:
-        exhibits = _exhibits(names, study, progress, figures=figures)
+        results = _measured(names, study, progress)
+        exhibits = _exhibits(names, results, progress, figures=figures)
     except BaseException:
         _leave_nothing_empty(output, before)
         raise
-    facts = _facts(study)
+    facts = _facts(study, results)
     _write(output, exhibits)
     write_text(output / "report.md", _markdown(exhibits, facts, command))
     html = page(
@@ -74,11 +76,14 @@ def reproduce(
     return exhibits
 
 
-def _exhibits(
-    names: Sequence[str], study: Study, progress: Progress, *, figures: bool
-) -> list[Exhibit]:
+def _measured(names: Sequence[str], study: Study, progress: Progress) -> Results:
     findings = study.measure(names, progress)
-    results = Results(findings, study.pairs, tuple(study.methods), study.high_resource)
+    return Results(findings, study.pairs, tuple(study.methods), study.high_resource)
+
+
+def _exhibits(
+    names: Sequence[str], results: Results, progress: Progress, *, figures: bool
+) -> list[Exhibit]:
     made = []
     for number, name in enumerate(names):
         progress(f"drawing {name}", number / len(names))
@@ -144,7 +149,7 @@ def _write_drawing(stem: Path, drawing: Drawing) -> None:
             raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def _facts(study: Study) -> list[tuple[str, str]]:
+def _facts(study: Study, results: Results) -> list[tuple[str, str]]:
     corpus = study.corpus
     packages = ("candgen", "numpy", "numba", "pyarrow", "matplotlib")
     made = "as released" if corpus.released else f"drawn here, up to {corpus.per_type} of each type"
@@ -155,11 +160,17 @@ def _facts(study: Study) -> list[tuple[str, str]]:
         ("queries", made),
         ("seed", str(corpus.seed)),
         ("normalizer", corpus.normalizer),
-        *((name, str(value)) for name, value in study.options.items()),
+        *((f"{name}, as asked for", f"{value}") for name, value in study.options.items()),
+        *_trained(results),
         ("Python", platform.python_version()),
     ]
     facts += [(name, version(name)) for name in packages]
     return facts
+
+
+def _trained(results: Results) -> list[tuple[str, str]]:
+    told = results.budgets(*{step.kind for step in results.findings})
+    return [("training", told)] if told else []
 
 
 def _markdown(

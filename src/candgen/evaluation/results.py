@@ -7,16 +7,20 @@ from typing import Any
 import numpy as np
 
 from candgen.evaluation import metrics
+from candgen.evaluation.budgets import budgets_in, describe_budgets
+from candgen.evaluation.cells import Cell, Difference
 from candgen.evaluation.figures import Figure
 from candgen.evaluation.looks import LOOKS, PANELS
 from candgen.evaluation.measurements import K
 from candgen.evaluation.page import Exhibit
+from candgen.evaluation.paper import METHODS as PAPERS
 from candgen.evaluation.paper import Pair, where
 from candgen.evaluation.study import Findings, Step
-from candgen.evaluation.tables import Cell, Difference, Table
+from candgen.evaluation.tables import Table
 from candgen.methods import Ranks
 from candgen.queries import TYPES
 
+PTI = "pti"
 NOT_IN_THE_PAPER = "not in the paper"
 ZERO_SHOT, JOINT = SETTINGS = ("zero-shot", "joint")
 
@@ -44,6 +48,24 @@ class Results:
         settings = self.findings[Step("ranks", pair.key, method)]["settings"]
         return settings.get(setting, settings[ZERO_SHOT])  # type: ignore[no-any-return]
 
+    @property
+    def drawn(self) -> list[str]:
+        """The methods in the order of figures, which cannot have all: the paper's come first."""
+        return sorted(self.methods, key=lambda method: method not in PAPERS)
+
+    @property
+    def baseline(self) -> str:
+        """The method that others are compared with."""
+        return PTI if PTI in self.methods else self.methods[0]
+
+    def budgets(self, *kinds: str) -> str:
+        """How long neural methods were trained for measurements of these kinds, in words."""
+        found: dict[str, list[dict[str, Any]]] = {method: [] for method in self.methods}
+        for step, result in self.findings.items():
+            if step.kind in kinds and step.method in found:
+                found[step.method] += budgets_in(result)
+        return describe_budgets(found)
+
     def queries(self, pair: Pair) -> dict[str, Any]:
         """The types of the test queries, and which are unlike any pivot name."""
         return self.findings[Step("queries", pair.key)]
@@ -59,37 +81,42 @@ class Results:
 
 
 def exhibit(
-    name: str, title: str, tables: Sequence[Table], figure: Figure | None = None
-) -> Exhibit:
-    """An exhibit that says where in the paper it is from."""
+    name: str, title: str, tables: Sequence[Table], figure: Figure | None = None,
+    *, preferred: Sequence[str] = (),
+) -> Exhibit:  # fmt: skip
+    """An exhibit that says where in the paper it is from.
+
+    ``preferred`` are the labels of the figure in the order in which it should have them, if it
+    cannot have all; by default the order of its panels.
+    """
     title = f"{title} ({where(name)} of the paper)"
     if figure is not None:
-        figure = replace(_drawable(figure), name=name, title=title)
+        figure = replace(_drawable(figure, preferred), name=name, title=title)
     return Exhibit(name, title, tuple(tables), figure)
 
 
-def _drawable(figure: Figure) -> Figure:
+def _drawable(figure: Figure, preferred: Sequence[str]) -> Figure:
     """The figure, or as much of it as can be told apart: the tables have everything."""
-    labels, panels = figure.labels()[: len(LOOKS)], figure.panels[:PANELS]
-    if labels == figure.labels() and panels == figure.panels:
+    labels = [label for label in preferred if label in figure.labels()] or figure.labels()
+    shown, panels = labels[: len(LOOKS)], figure.panels[:PANELS]
+    rest = _left_out(shown, labels[len(LOOKS) :])
+    rest += [panel.title for panel in figure.panels[PANELS:]]
+    if not rest:
         return figure
     kept = tuple(
-        replace(panel, series=tuple(each for each in panel.series if each.label in labels))
+        replace(panel, series=tuple(each for each in panel.series if each.label in shown))
         for panel in panels
     )
-    return replace(figure, panels=kept, note="Not all can be drawn: the tables have the rest.")
+    note = f"No more can be told apart. Left out, and in the tables: {', '.join(rest)}."
+    return replace(figure, panels=kept, note=note)
 
 
-def columns_beside(methods: Sequence[str]) -> list[str]:
-    """The names of the columns that ``beside`` fills, for each method."""
-    parts = ("", ", 95%", ", paper", ", difference")
-    return [method + part for method in methods for part in parts]
-
-
-def beside(ranks: Ranks, paper: float | str | None) -> tuple[Cell, ...]:
-    """Our recall@30, its interval, the paper's and the difference."""
-    ours = metrics.recall(ranks, K)
-    return (ours, interval(ranks), *paper_cells(ours, paper))
+def _left_out(shown: Sequence[str], labels: Sequence[str]) -> list[str]:
+    """What is not shown; a method of which no series is shown is named once."""
+    methods = {label.partition(", ")[0] for label in shown}
+    names = (label.partition(", ")[0] for label in labels)
+    found = (label if name in methods else name for name, label in zip(names, labels, strict=True))
+    return list(dict.fromkeys(found))
 
 
 def paper_cells(ours: float, paper: float | str | None) -> tuple[Cell, Cell]:
@@ -129,3 +156,8 @@ def without_training(results: Results) -> str:
     if not keys:
         return ""
     return f"{', '.join(keys)}: no training data in the target, so joint is zero-shot."
+
+
+def joined(*notes: str) -> str:
+    """One note of several, of which some may be empty."""
+    return " ".join(filter(None, notes))

@@ -1,7 +1,7 @@
 """A study: which pairs and methods are measured, on which data; and what was found."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -73,8 +73,9 @@ class Study:
         cases = lru_cache(maxsize=1)(self.corpus.case)
         found: Findings = {}
         for number, step in enumerate(steps):
+            told = partial(_tell, progress, str(step), number / len(steps))
             progress(str(step), number / len(steps))
-            run = partial(self._run, step, cases, found)
+            run = partial(self._run, step, cases, found, told)
             found[step] = self.records.get(
                 str(step).translate(_FILE_NAME), self._depends_on(step, found), run
             )
@@ -98,14 +99,16 @@ class Study:
                 for name in self.methods:
                     yield Step("high-resource", language, name)
 
-    def _run(self, step: Step, cases: Callable[[Pair], Case], found: Findings) -> Result:
+    def _run(
+        self, step: Step, cases: Callable[[Pair], Case], found: Findings, progress: Progress
+    ) -> Result:
         if step.kind == "data":
             return measurements.data(self.corpus.table(step.subject))
         fixed = self._fixed(step.method)
         if step.kind == "high-resource":
-            case = self.corpus.high_resource(step.subject)
+            case = replace(self.corpus.high_resource(step.subject), progress=progress)
             return measurements.high_resource(case, self.methods[step.method], fixed)
-        case = cases(self._pair(step.subject))
+        case = replace(cases(self._pair(step.subject)), progress=progress)
         if step.kind == "queries":
             return measurements.queries(case, self.corpus.normalizer)
         if step.kind == "ceilings":
@@ -119,7 +122,8 @@ class Study:
             return measurements.thresholds(case, method, fixed, best)
         if step.kind == "complexity":
             return measurements.complexity(case, step.method, method, fixed, best, self.command)
-        return measurements.training_sizes(case, method, fixed, chosen, self.corpus.seed)
+        settings = found[Step("ranks", step.subject, step.method)]["settings"]
+        return measurements.training_sizes(case, method, fixed, settings, self.corpus.seed)
 
     def _depends_on(self, step: Step, found: Findings) -> dict[str, Any]:
         """All that the result follows from; if any of it changes, it is measured again."""
@@ -127,8 +131,8 @@ class Study:
         if step.kind not in ("data", "high-resource"):
             pair = self._pair(step.subject)
             languages = [pair.target, *pair.pivots]
-            if ENGLISH in self.corpus.languages:
-                languages.append(ENGLISH)
+        if step.kind != "data" and ENGLISH in self.corpus.languages:
+            languages.append(ENGLISH)
         return {
             "candgen": version("candgen"), "numpy": version("numpy"),
             "files": self.corpus.fingerprint(*languages),
@@ -157,6 +161,11 @@ class Study:
 
     def _pair(self, key: str) -> Pair:
         return next(pair for pair in self.pairs if pair.key == key)
+
+
+def _tell(progress: Progress, step: str, share: float, doing: str, _share: float) -> None:
+    """Say what a method does in a step; how much of the whole is done it does not know."""
+    progress(f"{step}, {doing}", share)
 
 
 _AFTER_RANKS = ("thresholds", "complexity", "training-sizes")

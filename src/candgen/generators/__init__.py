@@ -2,20 +2,36 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from candgen import storage
 from candgen.errors import StorageError
+from candgen.generators.cascade import Cascade
+from candgen.generators.cascade_method import CASCADE, CASCADE_FILL
+from candgen.generators.neural.charagram import Charagram
+from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM
 from candgen.generators.pivot import PivotTokenIndex
-from candgen.generators.pivot_method import PTI
+from candgen.generators.pivot_method import FUSION, PTI, SMOOTHING, WILDCARDS
+from candgen.generators.wikipriors import WikiPriors
+from candgen.generators.wikipriors_method import WIKIPRIORS, WIKIPRIORS_RELEASED
 from candgen.methods import Method
 from candgen.storage import Stored
 
-METHODS: dict[str, Method] = {"pti": PTI}
+METHODS: dict[str, Method] = {
+    "wikipriors": WIKIPRIORS,
+    "wikipriors-released": WIKIPRIORS_RELEASED,
+    "charagram": CHARAGRAM,
+    "char-lstm": CHAR_LSTM,
+    "char-cnn": CHAR_CNN,
+    "pti": PTI,
+    "pti-wildcards": WILDCARDS,
+    "pti-fusion": FUSION,
+    "pti-smoothing": SMOOTHING,
+    "cascade": CASCADE,
+    "cascade-fill": CASCADE_FILL,
+}
 """Every method, by the name that tables show: ``METHODS["pti"](training, parameters)`` builds."""
-
-LOADERS: dict[str, Callable[[Stored], Any]] = {"pti": PivotTokenIndex.from_stored}
-"""How each kind of generator is made from what is stored."""
 
 
 def load(path: str | os.PathLike[str], *, verify: bool = False) -> Any:  # noqa: ANN401
@@ -24,10 +40,23 @@ def load(path: str | os.PathLike[str], *, verify: bool = False) -> Any:  # noqa:
     ``verify`` reads every byte and compares it with its checksum; without it, only small indexes
     are read in full.
     """
-    stored = storage.load(path, verify=verify)
+    return open_stored(storage.load(path, verify=verify))
+
+
+def open_stored(stored: Stored) -> Any:  # noqa: ANN401
+    """The generator that is stored, or one of those that are stored inside another."""
     if stored.kind not in LOADERS:
         raise StorageError(
-            f"{path} holds a generator of kind {stored.kind!r}, and this version of candgen knows "
-            f"{', '.join(sorted(LOADERS))}: upgrade candgen, or build it again"
+            f"{stored.path} holds a generator of kind {stored.kind!r}, and this version of candgen "
+            f"knows {', '.join(sorted(LOADERS))}: upgrade candgen, or build it again"
         )
     return LOADERS[stored.kind](stored)
+
+
+LOADERS: dict[str, Callable[[Stored], Any]] = {
+    "wikipriors": WikiPriors.from_stored,
+    "charagram": Charagram.from_stored,
+    "pti": PivotTokenIndex.from_stored,
+    "cascade": partial(Cascade.from_stored, open_part=open_stored),
+}
+"""How each kind of generator is made from what is stored."""

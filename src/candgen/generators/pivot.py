@@ -8,22 +8,21 @@ from typing import Any, Literal
 import numpy as np
 
 from candgen import storage
-from candgen.counts import Progress, count, nothing, pool
+from candgen.counts import Progress, count, nothing
 from candgen.errors import ParameterError
+from candgen.fusion import Fusion, build_index, check_fusion
 from candgen.generators.candidate import Candidate, check_query, check_weight
-from candgen.generators.explanation import Explanation, TokenPart
+from candgen.generators.explanation import Explanation, explain
+from candgen.generators.languages import TARGET, tables_of, weights_of
 from candgen.index import Hits, TokenIndex
 from candgen.mentions import MentionTable
 from candgen.sources import SourceMention, Sources
 from candgen.storage import Contents, Stored, prefixed, under
-from candgen.text import check_normalizer, normalize, normalize_many
+from candgen.text import check_normalizer, normalize_many
 from candgen.tokenizers import CharNgrams, Tokenizer, from_parameters, to_parameters
 
 ALPHA = 0.4
 LAM = 0.4
-TARGET = "target"
-"""The name of the target's language where none is given."""
-
 Scores = Literal["raw", "share"]
 
 
@@ -58,6 +57,8 @@ class PivotTokenIndex:
         threshold: float = 0.0,
         tokenizer: Tokenizer | None = None,
         normalizer: str = "default",
+        fusion: Fusion = "counts",
+        smoothing: float = 0.0,
         threads: int = 1,
         progress: Progress = nothing,
     ) -> "PivotTokenIndex":
@@ -67,7 +68,9 @@ class PivotTokenIndex:
 
         Without a target this is the paper's zero-shot setting, with one the joint setting, and with
         a target alone the high-resource setting. ``language`` is that of the target and of the
-        queries. A pivot whose alpha is 0 does not exist.
+        queries. A pivot whose alpha is 0 does not exist. With ``fusion="probabilities"`` languages
+        are normalised each on its own, and alpha weighs their probabilities; ``smoothing`` is then
+        added to every count of the pivots (see ``candgen.fusion``).
         """
         tokenizer = CharNgrams() if tokenizer is None else tokenizer
         check_normalizer(normalizer)
@@ -76,6 +79,8 @@ class PivotTokenIndex:
         threshold = check_weight("threshold", threshold)
         if threshold > 1:
             raise ParameterError(f"threshold is {threshold}: expected a probability, from 0 to 1")
+        smoothing = check_weight("smoothing", smoothing)
+        check_fusion(fusion, smoothing, threshold)
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise ParameterError(f"threads is {threads!r}: expected a whole number of at least 1")
         pivots = dict(pivots or {})
@@ -83,16 +88,18 @@ class PivotTokenIndex:
         tables = tables_of(pivots, target, language, weights)
         name = language or TARGET
         counts = count(tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress)
-        progress("pooling", 0.0)
-        pooled = pool(counts, {name: 1.0, **weights}, threshold=threshold, in_place=True)
         progress("laying out", 0.0)
-        index = TokenIndex.build(counts, pooled, threshold=threshold, threads=threads)
+        index, pooled = build_index(
+            counts, {name: 1.0, **weights}, pivots=pivots, fusion=fusion, smoothing=smoothing,
+            threshold=threshold, threads=threads, in_place=True,
+        )  # fmt: skip
         progress("gathering mentions", 0.0)
         dropped = zip(("priors", "posteriors", "postings"), pooled.dropped.tolist(), strict=True)
         parameters = {
             "tokenizer": described, "normalizer": normalizer, "language": language,
             "target": None if target is None else name, "languages": list(tables),
             "alpha": weights, "lam": lam, "threshold": threshold, "dropped": dict(dropped),
+            "fusion": fusion, "smoothing": smoothing,
         }  # fmt: skip
         inputs = {
             each: {
@@ -135,6 +142,8 @@ class PivotTokenIndex:
         lam = self.lam if lam is None else check_weight("lam", lam)
         if scores not in ("raw", "share"):
             raise ParameterError(f"scores is {scores!r}: choose 'raw' or 'share'")
+        if scores == "share" and self.parameters.get("smoothing"):
+            raise ParameterError("shares are not defined with smoothing: choose scores='raw'")
         answers: list[list[Candidate]] = []
         for first in range(0, len(texts), _at_once(k)):
             batch = texts[first : first + _at_once(k)]
@@ -173,27 +182,9 @@ class PivotTokenIndex:
         place = self.tokens.place(entity)
         if place is None:
             raise ParameterError(f"{entity!r} is not in this index: nothing to explain")
-        number = self.tokens.number(place)
-        text = normalize(mention, self.parameters["normalizer"], language=self.language)
-        parts, unknown, languages = [], [], dict.fromkeys(self.sources.languages, 0.0)
-        counted = self._counts_by_language(number)
-        for match in self.tokens.matches(text, number):
-            if match.token is None:
-                unknown.append(match.shown)
-                continue
-            part = TokenPart(match.shown, match.times, match.prior, lam * match.posterior)
-            if part.prior + part.posterior <= 0:
-                continue
-            parts.append(part)
-            n = {language: tokens.get(match.token, 0.0) for language, tokens in counted.items()}
-            for language, value in n.items():
-                languages[language] += (part.prior + part.posterior) * value / sum(n.values())
-        score = sum(part.prior + part.posterior for part in parts)
-        return Explanation(
-            mention, text, entity, score, lam,
-            sorted(parts, key=lambda part: -(part.prior + part.posterior)), unknown,
-            {language: value / score if score else 0.0 for language, value in languages.items()},
-            self.sources.of(number),
+        return explain(
+            self.tokens, self.sources, self.parameters, mention, entity,
+            number=self.tokens.number(place), lam=lam,
         )  # fmt: skip
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -221,69 +212,6 @@ class PivotTokenIndex:
 
     def _normalized(self, mentions: list[str]) -> list[str]:
         return normalize_many(mentions, self.parameters["normalizer"], language=self.language)
-
-    def _counts_by_language(self, number: int) -> dict[str, dict[int, float]]:
-        """alpha_l * n_l(t, e) of one entity, counted again from its mentions."""
-        weights = {TARGET: 1.0, **self.parameters["alpha"]}
-        counted: dict[str, dict[int, float]] = {language: {} for language in self.sources.languages}
-        for source in self.sources.of(number):
-            text = normalize(
-                source.mention, self.parameters["normalizer"], language=source.language
-            )
-            tokens, times = self.tokens.tokens(text)
-            weight = weights.get(source.language, 1.0) * source.count
-            of_language = counted[source.language]
-            for token, c in zip(tokens.tolist(), times.tolist(), strict=True):
-                of_language[token] = of_language.get(token, 0.0) + weight * c
-        return counted
-
-
-def weights_of(
-    pivots: Mapping[str, MentionTable], alpha: float | Mapping[str, float]
-) -> dict[str, float]:
-    """The alpha of each pivot."""
-    if not isinstance(alpha, Mapping):
-        return dict.fromkeys(pivots, check_weight("alpha", alpha))
-    if unknown := sorted(set(alpha) - set(pivots)):
-        raise ParameterError(
-            f"alpha is given for {', '.join(map(repr, unknown))}, which is no pivot: "
-            f"the pivots are {', '.join(map(repr, pivots)) or 'none'}"
-        )
-    if missing := sorted(set(pivots) - set(alpha)):
-        raise ParameterError(
-            f"alpha has no value for the pivot {', '.join(map(repr, missing))}: "
-            "give one for each pivot, or one number for all"
-        )
-    return {pivot: check_weight(f"alpha of {pivot!r}", alpha[pivot]) for pivot in pivots}
-
-
-def tables_of(
-    pivots: Mapping[str, MentionTable],
-    target: MentionTable | None,
-    language: str | None,
-    weights: Mapping[str, float],
-) -> dict[str, MentionTable]:
-    """All tables that count, by language: the target first, then the pivots by name."""
-    name = language or TARGET
-    if target is not None and name in pivots:
-        raise ParameterError(
-            f"{name!r} is the name of the target and of a pivot: give each table a name of its own"
-        )
-    tables = {} if target is None else {name: target}
-    tables.update(sorted(pivots.items()))
-    for each, table in tables.items():
-        if not isinstance(each, str) or not each:
-            raise ParameterError(f"{each!r} is not the name of a language: expected a string")
-        if not isinstance(table, MentionTable):
-            raise ParameterError(f"the table of {each!r} is {table!r}: expected a MentionTable")
-        if len(table) == 0:
-            raise ParameterError(f"the table of {each!r} is empty: leave it out, or give it rows")
-    if not tables:
-        raise ParameterError("nothing to build from: give pivots, a target, or both")
-    weighted = {each: table for each, table in tables.items() if weights.get(each, 1.0) > 0}
-    if not weighted:
-        raise ParameterError("every pivot has alpha 0 and there is no target: nothing is left")
-    return weighted
 
 
 def _at_once(k: int) -> int:

@@ -16,8 +16,9 @@ GROUP = 1 << GROUP_BITS
 GAP = 0xFFFF
 ESCAPE = 255
 
-# What is known of a token while bounds are made, side by side to cost one cache line.
-SHARE, PRIOR, POSTERIOR, PRIOR_SUM, POSTERIOR_SUM, SIZE, PREVIOUS, ROW = range(8)
+# What is known of a token while bounds are made, side by side to cost one cache line; from SHARE on
+# there is one over its total in each layer.
+PRIOR, POSTERIOR, PRIOR_SUM, POSTERIOR_SUM, SIZE, PREVIOUS, ROW, SHARE = range(8)
 
 
 @kernel
@@ -50,7 +51,8 @@ def fill_blocks(
 ):
     """The postings of blocks first to last in their order, with one-byte codes for their values.
 
-    Values without a code are listed apart; returns how many there are.
+    ``code`` has one layer after the other. Values without a code are listed apart, by their places
+    in it; returns how many there are.
     """
     escapes = 0
     room = np.empty((2, 1024), np.uint64)
@@ -65,22 +67,25 @@ def fill_blocks(
         for e in range(b << BLOCK_BITS, min(entities, (b + 1) << BLOCK_BITS)):
             for i in range(indptr[e], indptr[e + 1]):
                 posting = np.uint64((np.int64(tokens[i]) << BLOCK_BITS) | (e & (BLOCK - 1)))
-                items[i - start] = (posting << np.uint64(32)) | np.uint64(numbers[i])
+                items[i - start] = (posting << np.uint64(32)) | np.uint64(i - start)
         items = _sort(items, room[1, :size], bits, counts)
         for i in range(size):
-            number = items[i] & np.uint64(0xFFFFFFFF)
             key[start + i] = items[i] >> np.uint64(32)
-            code[start + i] = code_of[number]
-            if code_of[number] == ESCAPE:
-                escape_at[escapes] = start + i
-                escape_number[escapes] = number
-                escapes += 1
+            at = start + np.int64(items[i] & np.uint64(0xFFFFFFFF))
+            for layer in range(len(numbers)):
+                number = numbers[layer, at]
+                place = layer * len(key) + start + i
+                code[place] = code_of[number]
+                if code_of[number] == ESCAPE:
+                    escape_at[escapes] = place
+                    escape_number[escapes] = number
+                    escapes += 1
     return escapes
 
 
 @kernel
 def _count(i, code, value, escape_at, escape_value):
-    """n(t, e) of a posting."""
+    """n(t, e) at a place of the codes: layer times postings, plus the posting."""
     if code[i] == ESCAPE:
         return escape_value[np.searchsorted(escape_at, i)]
     return value[code[i]]
@@ -101,9 +106,12 @@ def measure_tokens(
         i = reached[b]
         while i < block_start[b + 1] and key[i] >> BLOCK_BITS < last:
             t = np.uint64(key[i] >> BLOCK_BITS)
-            n = _count(i, code, value, escape_at, escape_value)
-            prior = n * about[t, SHARE]
-            posterior = n * entity_share[(b << BLOCK_BITS) + (key[i] & (BLOCK - 1))]
+            e = (b << BLOCK_BITS) + (key[i] & (BLOCK - 1))
+            prior = posterior = 0.0
+            for layer in range(len(entity_share)):
+                n = _count(layer * len(key) + i, code, value, escape_at, escape_value)
+                prior += n * about[t, SHARE + layer]
+                posterior += n * entity_share[layer, e]
             if prior >= least:
                 about[t, PRIOR_SUM] += prior
                 about[t, PRIOR] = max(about[t, PRIOR], prior)
@@ -144,17 +152,21 @@ def bound_tokens(
             t = np.uint64(key[i] >> BLOCK_BITS)
             most = most_posterior = 0.0
             while i < block_start[b + 1] and key[i] >> BLOCK_BITS == t:
-                n = _count(i, code, value, escape_at, escape_value)
-                share = entity_share[(b << BLOCK_BITS) + (key[i] & (BLOCK - 1))]
-                most = max(most, n)
-                most_posterior = max(most_posterior, n * share)
+                e = (b << BLOCK_BITS) + (key[i] & (BLOCK - 1))
+                prior = posterior = 0.0
+                for layer in range(len(entity_share)):
+                    n = _count(layer * len(key) + i, code, value, escape_at, escape_value)
+                    prior += n * about[t, SHARE + layer]
+                    posterior += n * entity_share[layer, e]
+                most = max(most, prior)
+                most_posterior = max(most_posterior, posterior)
                 i += 1
-            prior = _steps(most * about[t, SHARE], least, about[t, PRIOR])
-            posterior = _steps(most_posterior, least, about[t, POSTERIOR])
+            prior_steps = _steps(most, least, about[t, PRIOR])
+            steps = _steps(most_posterior, least, about[t, POSTERIOR])
             row = np.int64(about[t, ROW])
             if row >= 0:
-                dense[group, row, inside] = posterior
-                group_prior[row, group] = max(group_prior[row, group], prior)
+                dense[group, row, inside] = steps
+                group_prior[row, group] = max(group_prior[row, group], prior_steps)
                 continue
             distance = b - np.int64(about[t, PREVIOUS])
             place = np.int64(about[t, SIZE])
@@ -162,7 +174,7 @@ def bound_tokens(
                 listed[place] = GAP << 16
                 place += 1
                 distance -= GAP
-            listed[place] = (distance << 16) | (prior << 8) | posterior
+            listed[place] = (distance << 16) | (prior_steps << 8) | steps
             about[t, SIZE] = place + 1
             about[t, PREVIOUS] = b
         reached[b] = i

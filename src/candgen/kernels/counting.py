@@ -92,21 +92,22 @@ def gather_rows(text, start, end, moved):
 
 
 @kernel
-def count_rows(start, end, weight, entity, low, nodes, place, indptr, tokens, counts, filled):
+def count_rows(start, end, weight, entity, lengths, nodes, place, indptr, tokens, counts, filled):
     """Sum the tokens of rows into one list per entity: the integers n_l(t, e) of one language.
 
-    Rows are ordered by entity. ``nodes[n - 1]`` are the nodes of the n-grams by position.
-    ``place[node]`` remembers where a node stands in the list being made; it needs no clearing,
-    because an old value points outside the list or at another node. Returns the places filled.
+    Rows are ordered by entity. ``nodes[i]`` are the nodes of tokens of ``lengths[i]`` symbols, by
+    position. ``place[node]`` remembers where a node stands in the list being made; it needs no
+    clearing, because an old value points outside the list or at another node. Returns the places
+    filled.
     """
     base = start[0]
     first = filled
     for row in range(len(start)):
         if row > 0 and entity[row] != entity[row - 1]:
             first = filled
-        for n in range(low, len(nodes) + 1):
-            level = nodes[n - 1]
-            for p in range(start[row] - base, end[row] - base - n + 1):
+        for i in range(len(lengths)):
+            level = nodes[i]
+            for p in range(start[row] - base, end[row] - base - lengths[i] + 1):
                 node = level[p]
                 at = first + np.int64(place[node])
                 if at < filled and tokens[at] == node:
@@ -131,65 +132,72 @@ def renumber(tokens, counts, number, totals):
 
 @kernel
 def pool(
-    indptrs, tokens, counts, alphas, token_total, entity_total, least, first_entity, place,
-    out_indptr, out_tokens, out_values, filled,
+    indptrs, tokens, counts, layer_of, alphas, token_total, entity_total, least, first_entity,
+    place, out_indptr, out_tokens, out_values, filled,
     keys, ids, values, uses, distinct, dropped,
 ):  # fmt: skip
-    """n(t, e) = sum of alpha_l * n_l(t, e) for each entity, as numbers into a table of values.
+    """The counts of each entity in all languages, as numbers into a table of values.
 
-    A posting goes when both its prior and its posterior are under ``least``; ``dropped`` counts
-    priors, posteriors and postings that go. Returns (next entity, places filled, distinct values):
-    it stops early when the table of values may get too full, to be called again with a larger one.
+    The languages of one layer are summed, n(t, e) = sum of alpha_l * n_l(t, e); a posting has a
+    value in every layer, and totals are those of each layer. A posting goes when both its prior and
+    its posterior are under ``least``; ``dropped`` counts priors, posteriors and postings that go.
+    Returns (next entity, places filled, distinct values): it stops early when the table of values
+    may get too full, to be called again with a larger one.
     """
     mask = len(keys) - 1
+    layers = len(token_total)
     scratch = np.empty(1, np.float64)
     bits = scratch.view(np.uint64)
-    sums = np.empty(64, np.float64)
-    for e in range(first_entity, len(entity_total)):
+    sums = np.empty((layers, 64), np.float64)
+    for e in range(first_entity, entity_total.shape[1]):
         size = 0
         for part in range(len(indptrs)):
             size += indptrs[part][e + 1] - indptrs[part][e]
-        if distinct + size > len(keys) // 2:
+        if distinct + layers * size > len(keys) // 2:
             return e, filled, distinct
-        if size > len(sums):
-            sums = np.empty(2 * size, np.float64)
+        if size > sums.shape[1]:
+            sums = np.empty((layers, 2 * size), np.float64)
         end = filled
         for part in range(len(indptrs)):
+            layer = layer_of[part]
             for i in range(indptrs[part][e], indptrs[part][e + 1]):
                 node = tokens[part][i]
                 at = filled + np.int64(place[node])
-                if at < end and out_tokens[at] == node:
-                    sums[at - filled] += alphas[part] * counts[part][i]
-                else:
-                    place[node] = end - filled
-                    out_tokens[end] = node
-                    sums[end - filled] = alphas[part] * counts[part][i]
+                if at >= end or out_tokens[at] != node:
+                    at = end
+                    place[node] = at - filled
+                    out_tokens[at] = node
+                    sums[:, at - filled] = 0.0
                     end += 1
+                sums[layer, at - filled] += alphas[part] * counts[part][i]
         kept = filled
         for i in range(end - filled):
             node = out_tokens[filled + i]
             if least > 0.0:
-                prior_goes = sums[i] / token_total[node] < least
-                posterior_goes = sums[i] / entity_total[e] < least
-                dropped[0] += prior_goes
-                dropped[1] += posterior_goes
-                if prior_goes and posterior_goes:
+                prior = posterior = 0.0
+                for layer in range(layers):
+                    prior += sums[layer, i] / token_total[layer, node]
+                    posterior += sums[layer, i] / entity_total[layer, e]
+                dropped[0] += prior < least
+                dropped[1] += posterior < least
+                if prior < least and posterior < least:
                     dropped[2] += 1
                     continue
-            scratch[0] = sums[i]
-            key = bits[0]
-            j = _slot(key, mask)
-            while keys[j] != key and keys[j] != EMPTY:
-                j = (j + 1) & mask
-            if keys[j] == EMPTY:
-                keys[j] = key
-                ids[j] = distinct
-                values[distinct] = sums[i]
-                distinct += 1
-            uses[ids[j]] += 1
             out_tokens[kept] = node
-            out_values[kept] = ids[j]
+            for layer in range(layers):
+                scratch[0] = sums[layer, i]
+                key = bits[0]
+                j = _slot(key, mask)
+                while keys[j] != key and keys[j] != EMPTY:
+                    j = (j + 1) & mask
+                if keys[j] == EMPTY:
+                    keys[j] = key
+                    ids[j] = distinct
+                    values[distinct] = sums[layer, i]
+                    distinct += 1
+                uses[ids[j]] += 1
+                out_values[layer, kept] = ids[j]
             kept += 1
         filled = kept
         out_indptr[e + 1] = filled
-    return len(entity_total), filled, distinct
+    return entity_total.shape[1], filled, distinct

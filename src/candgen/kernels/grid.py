@@ -3,7 +3,7 @@
 import numpy as np
 
 from candgen.kernels import kernel
-from candgen.kernels.search import find_tokens, gather
+from candgen.kernels.trie import find_tokens, gather, token_room
 
 
 @kernel
@@ -171,7 +171,8 @@ def _count_better(
 
 @kernel
 def rank_rows(
-    trie, text, start, end, low, high, gold, tie, lists, weights, totals, most, lams, k, ranks
+    trie, text, start, end, low, high, wildcard, gold, tie, lists, weights, totals, most, lams, k,
+    ranks,
 ):  # fmt: skip
     """``ranks[i, g, m]``: the place of row i's gold with weights g and lam m, or 0 if beyond k."""
     seen = np.zeros(len(tie), np.int32)
@@ -182,9 +183,9 @@ def rank_rows(
     for i in range(len(start)):
         if gold[i] < 0:
             continue
-        found = np.empty((end[i] - start[i]) * (high - low + 1), np.int64)
+        found = np.empty(token_room(end[i] - start[i], low, high, wildcard), np.int64)
         times = np.empty(len(found), np.float64)
-        number = find_tokens(trie[0], trie[1], text, start[i], end[i], low, high, found)
+        number = find_tokens(trie[0], trie[1], text, start[i], end[i], low, high, wildcard, found)
         number = gather(found[:number], times)
         tokens, times = found[:number], times[:number]
         _score(lists, tokens, times, gold[i], weights, totals, lams, scores)

@@ -13,10 +13,15 @@ import numpy as np
 
 from candgen.kernels import kernel
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS, ESCAPE, GROUP, GROUP_BITS
+from candgen.kernels.trie import find_tokens, gather, token_room
 
 BUCKETS = 512
 EIGHT, SIXTEEN, BYTE = np.uint32(8), np.uint32(16), np.uint32(255)
 MOST_TOKENS = 1_000_000  # with more, whole numbers of 32 bits might not hold the bounds
+
+NONE, NO_BYTES = np.empty(0, np.float64), np.empty(0, np.uint8)
+NONE.setflags(write=False)  # like the arrays of a stored index, so that kernels compile once
+NO_BYTES.setflags(write=False)
 
 
 class Blocks(NamedTuple):
@@ -24,12 +29,12 @@ class Blocks(NamedTuple):
 
     child: np.ndarray  # trie of tokens: children of node i are child[i] .. child[i + 1] - 1
     symbol: np.ndarray  # ... and the last symbol of each
-    token_total: np.ndarray  # N(t)
-    entity_total: np.ndarray  # N(e), for as many entities as all blocks have places
+    token_total: np.ndarray  # [layer, t]: N(t)
+    entity_total: np.ndarray  # [layer, e]: N(e), for as many entities as all blocks have places
     rank: np.ndarray  # place of e among all entities in the order that breaks ties
     block_start: np.ndarray  # postings of b are block_start[b] .. block_start[b + 1] - 1
     key: np.ndarray  # of a posting: t << BLOCK_BITS | (e & (BLOCK - 1))
-    code: np.ndarray  # of a posting: its n(t, e) is value[code], or an escape
+    code: np.ndarray  # of a posting in each layer: its n(t, e) is value[code], or an escape
     value: np.ndarray
     escape_at: np.ndarray  # postings whose value has no code
     escape_value: np.ndarray
@@ -41,47 +46,10 @@ class Blocks(NamedTuple):
     dense: np.ndarray  # [g, d, block in group]: posteriors, those of a group side by side
     group_prior: np.ndarray  # [d, g]: the largest of the group
     group_posterior: np.ndarray
-
-
-@kernel
-def find_tokens(child, symbol, text, start, end, low, high, found):
-    """The nodes of all n-grams of ``text[start:end]`` that are in the trie; returns how many."""
-    number = 0
-    for p in range(start, end):
-        node = np.int64(0)
-        for n in range(1, min(high, end - p) + 1):
-            wanted = text[p + n - 1]
-            left = np.int64(child[node])
-            last = np.int64(child[node + 1])
-            right = last
-            while left < right:
-                middle = (left + right) >> 1
-                if symbol[middle] < wanted:
-                    left = middle + 1
-                else:
-                    right = middle
-            if left == last or symbol[left] != wanted:
-                break
-            node = left
-            if n >= low:
-                found[number] = node
-                number += 1
-    return number
-
-
-@kernel
-def gather(tokens, times):
-    """Sort tokens and merge equal ones, with how often each occurs; returns how many remain."""
-    tokens.sort()
-    kept = 0
-    for i in range(len(tokens)):
-        if kept > 0 and tokens[kept - 1] == tokens[i]:
-            times[kept - 1] += 1
-        else:
-            tokens[kept] = tokens[i]
-            times[kept] = 1
-            kept += 1
-    return kept
+    token_background: np.ndarray = NONE  # of t: what smoothing adds to every prior, if it does
+    background: np.ndarray = NONE  # of e: what it adds to every posterior
+    background_level: np.ndarray = NO_BYTES  # of b: the largest of its entities, in steps of
+    background_scale: np.ndarray = NONE  # ... this scale
 
 
 @kernel
@@ -167,11 +135,12 @@ def _order(group_bound, order, starts):
 
 
 @kernel
-def posting(blocks, i):
-    """n(t, e) of a posting."""
-    if blocks.code[i] == ESCAPE:
-        return blocks.escape_value[np.searchsorted(blocks.escape_at, i)]
-    return blocks.value[blocks.code[i]]
+def posting(blocks, layer, i):
+    """n(t, e) of a posting in a layer."""
+    at = layer * len(blocks.key) + i
+    if blocks.code[at] == ESCAPE:
+        return blocks.escape_value[np.searchsorted(blocks.escape_at, at)]
+    return blocks.value[blocks.code[at]]
 
 
 @kernel
@@ -195,11 +164,14 @@ def make_filter(tokens):
 def score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior):
     """A(e) and B(e) of the entities of a block, from the postings of the query's tokens.
 
+    ``posterior`` has a row for each layer; the first has B(e) when all is done.
+
     Most postings are of other tokens. They are sifted out first, in a loop without branches, since
     a branch that cannot be foreseen costs as much as ten postings.
     """
     prior[:] = 0.0
     posterior[:] = 0.0
+    layers = len(posterior)
     first_entity = b << BLOCK_BITS
     mask = np.uint32(len(maybe) - 1)
     for start in range(blocks.block_start[b], blocks.block_start[b + 1], len(hits)):
@@ -222,14 +194,23 @@ def score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior):
                 if j == len(tokens) or tokens[j] != t:
                     continue
             place = blocks.key[i] & (BLOCK - 1)
-            n = posting(blocks, i)
-            p = n / blocks.token_total[t]
+            e = first_entity + place
+            p = q = 0.0
+            for layer in range(layers):
+                n = posting(blocks, layer, i)
+                p += n / blocks.token_total[layer, t]
+                if least > 0.0:
+                    q += n / blocks.entity_total[layer, e]
             if p >= least:
                 prior[place] += times[j] * p
-            if least == 0.0 or n / blocks.entity_total[first_entity + place] >= least:
-                posterior[place] += times[j] * n
+            if least == 0.0 or q >= least:
+                for layer in range(layers):
+                    posterior[layer, place] += times[j] * posting(blocks, layer, i)
     for inside in range(BLOCK):
-        posterior[inside] /= blocks.entity_total[first_entity + inside]
+        posterior[0, inside] /= blocks.entity_total[0, first_entity + inside]
+        for layer in range(1, layers):
+            total = blocks.entity_total[layer, first_entity + inside]
+            posterior[0, inside] += posterior[layer, inside] / total
 
 
 @kernel
@@ -295,6 +276,9 @@ def _set_bounds(blocks, tokens, times, lam, bound, group_prior, group_bound, ord
     for j in range(len(tokens)):
         t = tokens[j]
         whole += times[j] * 255.0 * (blocks.prior_scale[t] + lam * blocks.posterior_scale[t])
+    smoothed = len(blocks.background) > 0
+    most = lam * times.sum() * blocks.background_scale[0] if smoothed else 0.0
+    whole += 255.0 * most
     unit = 2.0**31 / whole if whole > 0.0 else 0.0
     steps = np.empty((len(tokens), 2), np.uint32)
     for j in range(len(tokens)):
@@ -302,6 +286,10 @@ def _set_bounds(blocks, tokens, times, lam, bound, group_prior, group_bound, ord
         steps[j, 0] = np.uint32(np.ceil(unit * times[j] * blocks.prior_scale[t]))
         steps[j, 1] = np.uint32(np.ceil(unit * times[j] * lam * blocks.posterior_scale[t]))
     bound[:] = 0
+    if smoothed:
+        step = np.uint32(np.ceil(unit * most))
+        for b in range(len(bound)):
+            bound[b] = step * blocks.background_level[b]
     dense_row = np.empty(len(tokens), np.int64)
     dense_row = dense_row[: _bound_lists(blocks, tokens, steps, dense_row, bound)]
     _bound_groups(blocks, steps, dense_row, bound, group_prior, group_bound)
@@ -333,7 +321,13 @@ def search(
     maybe = make_filter(tokens)
     hits = np.empty(1024, np.int64)
     prior = np.empty(BLOCK, np.float64)
-    posterior = np.empty(BLOCK, np.float64)
+    posterior = np.empty((len(blocks.entity_total), BLOCK), np.float64)
+    smoothed = len(blocks.background) > 0
+    of_tokens = 0.0  # what smoothing adds to the score of every candidate alike
+    if smoothed:
+        for j in range(len(tokens)):
+            of_tokens += times[j] * blocks.token_background[tokens[j]]
+    of_entities = lam * times.sum()
     sink = np.empty(1, np.uint8)
     limit = np.uint32(1)  # a bound of 0 is a score of 0
     for g in order:
@@ -350,30 +344,34 @@ def search(
             work[2] += blocks.block_start[b + 1] - blocks.block_start[b]
             score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior)
             for place in range(BLOCK):
-                new = np.float32(prior[place] + lam * posterior[place])
+                e = (b << BLOCK_BITS) + place
+                exact = prior[place] + lam * posterior[0, place]
+                if smoothed and exact > 0.0:
+                    exact += of_tokens + of_entities * blocks.background[e]
+                new = np.float32(exact)
                 if new > 0.0 and (size < len(score) or new >= score[0]):
-                    e = (b << BLOCK_BITS) + place
                     size = _keep(score, rank, size, new, blocks.rank[e])
             if size == len(score):
                 # The slack covers the rounding of scores to single precision.
-                limit = np.uint32(max(1.0, score[0] * unit * (1 - 1e-6)))
+                limit = np.uint32(max(1.0, (score[0] * (1 - 1e-6) - of_tokens) * unit))
     _sort(score, rank, size)
     return size
 
 
 @kernel
 def search_rows(
-    blocks, text, start, end, low, high, lam, least, prune, bound, group_prior, group_bound,
-    score, rank, found, work,
+    blocks, text, start, end, low, high, wildcard, lam, least, prune,
+    bound, group_prior, group_bound, score, rank, found, work,
 ):  # fmt: skip
     """Search for each row of symbols; ``found[i]`` is how many candidates row i has."""
     order = np.empty(len(group_bound), np.int64)
     starts = np.empty(BUCKETS + 1, np.int64)
     for i in range(len(start)):
-        length = end[i] - start[i]
-        tokens = np.empty(length * (high - low + 1), np.int64)
+        tokens = np.empty(token_room(end[i] - start[i], low, high, wildcard), np.int64)
         times = np.empty(len(tokens), np.float64)
-        number = find_tokens(blocks.child, blocks.symbol, text, start[i], end[i], low, high, tokens)
+        number = find_tokens(
+            blocks.child, blocks.symbol, text, start[i], end[i], low, high, wildcard, tokens
+        )
         number = gather(tokens[:number], times)
         found[i] = search(
             blocks, tokens[:number], times[:number], lam, least, prune and number <= MOST_TOKENS,

@@ -4,13 +4,8 @@ from collections.abc import Callable
 
 from candgen.evaluation.exhibits.cost import complexity, thresholding
 from candgen.evaluation.exhibits.coverage import ceilings, data
-from candgen.evaluation.exhibits.recall import (
-    high_resource,
-    main_results,
-    query_types,
-    recall_at_k,
-    training_size,
-)
+from candgen.evaluation.exhibits.curves import recall_at_k, training_size
+from candgen.evaluation.exhibits.recall import high_resource, main_results, query_types
 from candgen.evaluation.page import Exhibit
 from candgen.evaluation.results import Results
 

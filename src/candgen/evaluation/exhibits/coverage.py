@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from candgen.evaluation.cells import Cell
 from candgen.evaluation.figures import Figure, Panel, Series
 from candgen.evaluation.page import Exhibit
 from candgen.evaluation.paper import NO_NUMBER, published
@@ -11,7 +12,7 @@ from candgen.evaluation.results import (
     exhibit,
     printed,
 )
-from candgen.evaluation.tables import Cell, Table
+from candgen.evaluation.tables import Table
 from candgen.queries import TYPES
 
 _SPACES = ("PL", "PL+TL", "EN", "EN+PL", "EN+PL+TL")

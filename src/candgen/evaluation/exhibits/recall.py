@@ -1,47 +1,60 @@
 """Tables and figures of recall: ours beside the published, and the difference."""
 
-from itertools import combinations
-
 import numpy as np
 
 from candgen.evaluation import metrics
+from candgen.evaluation.cells import Cell, Difference
+from candgen.evaluation.exhibits.groups import Group, by_method, in_rows
 from candgen.evaluation.experiment import describe
 from candgen.evaluation.figures import Figure, Panel, Series
-from candgen.evaluation.measurements import DEPTH, K
+from candgen.evaluation.measurements import K
 from candgen.evaluation.page import Exhibit
-from candgen.evaluation.paper import HIGH_RESOURCE, NO_NUMBER, published
+from candgen.evaluation.paper import HIGH_RESOURCE, published
+from candgen.evaluation.paper import METHODS as PAPERS
+from candgen.evaluation.records import Result
 from candgen.evaluation.results import (
     JOINT,
     SETTINGS,
     Results,
-    beside,
-    columns_beside,
     exhibit,
+    joined,
     number,
     recall_or_none,
     without_training,
 )
 from candgen.evaluation.study import Step
-from candgen.evaluation.tables import Cell, Difference, Table
+from candgen.evaluation.tables import Table
+from candgen.methods import Ranks
 from candgen.queries import TYPES
-
-KS = (1, 2, 3, 5, 10, 20, 30, 50, DEPTH)
 
 
 def main_results(results: Results) -> Exhibit:
     """Micro recall@30 in both settings."""
-    rows: list[tuple[Cell, ...]] = []
-    for setting in SETTINGS:
-        for pair in results.pairs:
-            row: list[Cell] = [setting, pair.key, len(results.queries(pair)["types"])]
-            for method in results.methods:
-                figure = published("main-results", setting, method, pair.key)
-                row += beside(results.ranks(pair, method, setting), figure)
-            rows.append(tuple(row))
-    columns = ["setting", "pair", "queries", *columns_beside(results.methods)]
-    table = Table(f"Micro recall@{K}", tuple(columns), tuple(rows), note=without_training(results))
-    tables = [table, _details(results), *_comparisons(results)]
-    return exhibit("main-results", f"Micro recall@{K}", tables, _main_figure(results))
+    groups = [
+        Group(
+            (setting, pair.key),
+            {method: results.ranks(pair, method, setting) for method in results.methods},
+            {
+                method: published("main-results", setting, method, pair.key)
+                for method in results.methods
+            },
+        )
+        for setting in SETTINGS
+        for pair in results.pairs
+    ]
+    title = f"Micro recall@{K}"
+    note = joined(without_training(results), results.budgets("ranks"))
+    tables = [
+        by_method(title, groups, note=note, block="setting"),
+        in_rows(f"{title}, beside the published", ("setting", "pair"), groups, note=note),
+        _details(results),
+        *_comparisons(results),
+    ]
+    preferred = sorted(
+        (f"{method}, {whose}" for whose in ("here", "paper") for method in results.methods),
+        key=lambda label: label.partition(", ")[0] not in PAPERS,
+    )
+    return exhibit("main-results", title, tables, _main_figure(results), preferred=preferred)
 
 
 def _details(results: Results) -> Table:
@@ -67,20 +80,24 @@ def _details(results: Results) -> Table:
         "pair", "setting", "method", "chosen on dev", f"dev, @{K}", "queries", "@1", f"@{K}",
         f"macro @{K}", "MRR", "no pivot name", "of these @1", f"of these @{K}",
     )  # fmt: skip
-    note = (
+    note = joined(
         "Macro is the mean over query types. 'No pivot name' are the queries whose mention is not "
-        f"one of the gold's names in the pivot. MRR looks at the first {K}."
+        f"one of the gold's names in the pivot. MRR looks at the first {K}.",
+        results.budgets("ranks"),
     )
     return Table("The same in more detail", columns, tuple(rows), note=note)
 
 
 def _comparisons(results: Results) -> list[Table]:
-    """Every two methods on the same queries."""
+    """Every other method and PTI on the same queries, or the first method where there is no PTI."""
     rows: list[tuple[Cell, ...]] = []
+    first = results.baseline
     for pair in results.pairs:
         for setting in results.settings(pair):
-            for first, second in combinations(results.methods, 2):
-                ours = results.ranks(pair, first, setting)
+            ours = results.ranks(pair, first, setting)
+            for second in results.methods:
+                if second == first:
+                    continue
                 found = metrics.compare(ours, results.ranks(pair, second, setting), K)
                 rows.append(
                     (
@@ -92,20 +109,15 @@ def _comparisons(results: Results) -> list[Table]:
         "pair", "setting", "first", "second", "queries", "difference", "only first",
         "only second", "p (McNemar)",
     )  # fmt: skip
-    return [Table(f"Paired differences of recall@{K}", columns, tuple(rows))] if rows else []
+    title, note = f"Paired differences of recall@{K}", results.budgets("ranks")
+    return [Table(title, columns, tuple(rows), note=note)] if rows else []
 
 
 def _main_figure(results: Results) -> Figure:
     panels = []
     keys = tuple(pair.key for pair in results.pairs)
     for setting in SETTINGS:
-        series = []
-        for method in results.methods:
-            ranks = [results.ranks(pair, method, setting) for pair in results.pairs]
-            ends = [metrics.bootstrap(100 * metrics.hits(some, K)) for some in ranks]
-            lows, highs = tuple(end.low for end in ends), tuple(end.high for end in ends)
-            recalls = tuple(metrics.recall(some, K) for some in ranks)
-            series.append(Series(f"{method}, here", keys, recalls, lows, highs))
+        series = [_here(results, method, setting, keys) for method in results.methods]
         for method in results.methods:
             figures = [number(published("main-results", setting, method, key)) for key in keys]
             if any(figure is not None for figure in figures):
@@ -114,22 +126,35 @@ def _main_figure(results: Results) -> Figure:
     return Figure("", "", "dots", "target–pivot", f"recall@{K} (%)", tuple(panels))
 
 
+def _here(results: Results, method: str, setting: str, keys: tuple[str, ...]) -> Series:
+    ranks = [results.ranks(pair, method, setting) for pair in results.pairs]
+    ends = [metrics.bootstrap(100 * metrics.hits(some, K)) for some in ranks]
+    lows, highs = tuple(end.low for end in ends), tuple(end.high for end in ends)
+    recalls = tuple(metrics.recall(some, K) for some in ranks)
+    return Series(f"{method}, here", keys, recalls, lows, highs)
+
+
 def query_types(results: Results) -> Exhibit:
     """Recall@30 by query type, in the best setting of each pair."""
-    rows: list[tuple[Cell, ...]] = []
+    groups = []
     for pair in results.pairs:
         types = np.array(results.queries(pair)["types"], np.str_)
-        for kind in results.types(pair):
-            row: list[Cell] = [pair.key, kind, int((types == kind).sum())]
-            for method in results.methods:
-                ranks = results.ranks(pair, method, JOINT)[types == kind]
-                row += beside(ranks, published("query-types", method, pair.key, kind))
-            rows.append(tuple(row))
-    columns = ["pair", "type", "queries", *columns_beside(results.methods)]
-    table = Table(
-        f"Recall@{K} by query type", tuple(columns), tuple(rows), note=without_training(results)
-    )
-    return exhibit("query-types", f"Recall@{K} by query type", [table], _types_figure(results))
+        ranks = {method: results.ranks(pair, method, JOINT) for method in results.methods}
+        groups += [
+            Group(
+                (pair.key, kind),
+                {method: some[types == kind] for method, some in ranks.items()},
+                {method: published("query-types", method, pair.key, kind) for method in ranks},
+            )
+            for kind in results.types(pair)
+        ]
+    title = f"Recall@{K} by query type"
+    note = joined(without_training(results), results.budgets("ranks"))
+    tables = [
+        by_method(title, groups, note=note),
+        in_rows(f"{title}, beside the published", ("pair", "type"), groups, note=note),
+    ]
+    return exhibit("query-types", title, tables, _types_figure(results), preferred=results.drawn)
 
 
 def _types_figure(results: Results) -> Figure:
@@ -147,69 +172,31 @@ def _types_figure(results: Results) -> Figure:
 
 def high_resource(results: Results) -> Exhibit:
     """Recall@30 where a language learns from its own data alone."""
-    rows: list[tuple[Cell, ...]] = []
+    groups = []
     for language in results.high_resource:
-        for kind in ("easy", "medium"):
-            row: list[Cell] = [language, kind]
-            for method in results.methods:
-                found = results.findings[Step("high-resource", language, method)]
-                ranks = np.array(found["ranks"], np.int64)
-                mine = ranks[np.array(found["types"], np.str_) == kind]
-                row += [] if len(row) > 2 else [len(mine)]
-                row += beside(mine, published("high-resource", method, language, kind))
-            rows.append(tuple(row))
-    columns = ["language", "type", "queries", *columns_beside(results.methods)]
-    note = "" if rows else f"There is no data of {', '.join(HIGH_RESOURCE)}."
-    table = Table(
-        f"Recall@{K} in the high-resource setting", tuple(columns), tuple(rows), note=note
-    )
-    return exhibit("high-resource", "The high-resource setting", [table])
+        found = {
+            method: results.findings[Step("high-resource", language, method)]
+            for method in results.methods
+        }
+        groups += [
+            Group(
+                (language, kind),
+                {method: _of_type(one, kind) for method, one in found.items()},
+                {method: published("high-resource", method, language, kind) for method in found},
+            )
+            for kind in ("easy", "medium")
+        ]
+    title = f"Recall@{K} in the high-resource setting"
+    note = results.budgets("high-resource")
+    if not groups:
+        note = f"There is no data of {', '.join(HIGH_RESOURCE)}."
+    tables = [
+        by_method(title, groups, note=note),
+        in_rows(f"{title}, beside the published", ("language", "type"), groups, note=note),
+    ]
+    return exhibit("high-resource", "The high-resource setting", tables)
 
 
-def training_size(results: Results) -> Exhibit:
-    """Recall@30 against the amount of the pivot's data."""
-    rows: list[tuple[Cell, ...]] = []
-    panels = []
-    for pair in results.pairs:
-        series = []
-        for method in results.methods:
-            found = (results.of("training-sizes", pair.key, method) or {})["sizes"]
-            for setting in results.settings(pair):
-                mine = [one for one in found if one["setting"] == setting]
-                rows += [
-                    (
-                        pair.key, setting, method, len(results.queries(pair)["types"]),
-                        f"{100 * one['share']:g}%", one["pairs"], one["recall"], NO_NUMBER,
-                    )
-                    for one in mine
-                ]  # fmt: skip
-                x, y = ([one[name] for one in mine] for name in ("pairs", "recall"))
-                series.append(Series(f"{method}, {setting}", tuple(x), tuple(y)))
-        panels.append(Panel(pair.key, tuple(series)))
-    columns = (
-        "pair", "setting", "method", "queries", "share of the pivot", "pivot pairs",
-        f"recall@{K}", "paper",
-    )  # fmt: skip
-    note = "Pairs are drawn uniformly, each sample within the next; the target's data stay whole."
-    table = Table("Recall and the amount of training data", columns, tuple(rows), note=note)
-    figure = Figure("", "", "lines", "pivot pairs", f"recall@{K} (%)", tuple(panels), log_x=True)
-    return exhibit("training-size", "Amount of training data", [table], figure)
-
-
-def recall_at_k(results: Results) -> Exhibit:
-    """Recall@k for several k, in the best setting of each pair."""
-    rows: list[tuple[Cell, ...]] = []
-    panels = []
-    for pair in results.pairs:
-        series = []
-        for method in results.methods:
-            ranks = results.ranks(pair, method, JOINT)
-            recalls = tuple(metrics.recall(ranks, k) for k in KS)
-            setting = results.settings(pair)[-1]
-            rows.append((pair.key, setting, method, len(ranks), *recalls, NO_NUMBER))
-            series.append(Series(method, KS, recalls))
-        panels.append(Panel(pair.key, tuple(series)))
-    columns = ("pair", "setting", "method", "queries", *(f"@{k}" for k in KS), "paper")
-    table = Table("Recall@k", columns, tuple(rows))
-    figure = Figure("", "", "lines", "k", "recall@k (%)", tuple(panels), log_x=True)
-    return exhibit("recall-at-k", "Recall@k", [table], figure)
+def _of_type(found: Result, kind: str) -> Ranks:
+    ranks: Ranks = np.array(found["ranks"], np.int64)
+    return ranks[np.array([each == kind for each in found["types"]], np.bool_)]

@@ -1,0 +1,128 @@
+"""What do the other versions of PTI cost, and what do they bring?
+
+    python benchmarks/variants.py --data FOLDER --pair mk-bg fo-is
+
+FOLDER holds mention tables <lang>.*. All versions learn from the same training data, in the joint
+setting, with the same alpha and lam, chosen for none of them. The peer is plain pti.
+"""
+
+import argparse
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from measure import Report, cpu_time, in_turn, median_ratio
+
+from candgen.evaluation.corpus import Corpus, parse_pair
+from candgen.evaluation.metrics import recall
+from candgen.evaluation.paper import PAIRS
+from candgen.generators import METHODS
+from candgen.kernels.blocks import BLOCK_BITS
+from candgen.methods import Training, rank_golds
+from candgen.queries import Query
+
+K = 30
+REPEATS = 5
+WEIGHTS = {"alpha": 0.4, "lam": 0.4}
+PLAIN = "pti"
+VERSIONS = {
+    name: METHODS[name]
+    for name in (PLAIN, "pti-wildcards", "pti-fusion", "pti-smoothing")
+    if name in METHODS
+}
+
+
+def bytes_of(index: Any) -> int:  # noqa: ANN401
+    """What search reads of a stored index: all but the mentions it was built from."""
+    with TemporaryDirectory() as folder:
+        index.save(Path(folder) / "index")
+        files = (Path(folder) / "index").iterdir()
+        return sum(file.stat().st_size for file in files if not file.name.startswith("sources."))
+
+
+def figures(index: Any, dev: list[Query]) -> dict[str, Any]:  # noqa: ANN401
+    """How large an index is, and what it finds."""
+    return {
+        "entities": len(index.tokens.entities),
+        "tokens": len(np.unique(index.tokens.blocks.key >> BLOCK_BITS)),
+        "postings": index.tokens.postings,
+        "bytes": bytes_of(index),
+        "dev recall@30": recall(rank_golds(index, dev, K), K),
+    }
+
+
+def seconds(
+    indexes: Mapping[str, Any], training: Training, dev: list[Query]
+) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """CPU seconds of building each version, and of asking all dev queries in one thread."""
+    mentions = [query.mention for query in dev]
+    builds = {
+        name: partial(taken, partial(method, training, WEIGHTS))
+        for name, method in VERSIONS.items()
+    }
+    asks = {
+        name: partial(taken, partial(index.candidates, mentions, K, threads=1))
+        for name, index in indexes.items()
+    }
+    return in_turn(builds, REPEATS), in_turn(asks, REPEATS)
+
+
+def taken(work: Callable[[], object]) -> float:
+    """CPU seconds alone: what was made is let go, so that memory does not fill up."""
+    return cpu_time(work)[0]
+
+
+def measure(key: str, training: Training, dev: list[Query], report: Report) -> None:
+    """Both tables of one pair."""
+    indexes = {name: method(training, WEIGHTS) for name, method in VERSIONS.items()}
+    found = {name: figures(index, dev) for name, index in indexes.items()}  # and all is compiled
+    building, asking = seconds(indexes, training, dev)
+    report.add(
+        f"What they take (CPU time, medians of {REPEATS})",
+        [
+            {
+                "pair": key, "method": name, "dev queries": len(dev), **found[name],
+                "build, s": median(building[name]),
+                "ms a query": 1e3 * median(asking[name]) / len(dev),
+            }
+            for name in indexes
+        ],
+    )  # fmt: skip
+    report.add(
+        f"Beside {PLAIN}: ratios (those of times are medians), and percentage points",
+        [
+            {
+                "pair": key, "method": name,
+                **{what: found[name][what] / found[PLAIN][what]
+                   for what in ("tokens", "postings", "bytes")},
+                "build": median_ratio(building[name], building[PLAIN]),
+                "query": median_ratio(asking[name], asking[PLAIN]),
+                "dev recall@30, points": found[name]["dev recall@30"]
+                - found[PLAIN]["dev recall@30"],
+            }
+            for name in indexes
+            if name != PLAIN
+        ],
+    )  # fmt: skip
+
+
+def main() -> None:
+    """Measure each pair."""
+    question = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(description=question)
+    parser.add_argument("--data", type=Path, required=True, help="a folder of mention tables")
+    parser.add_argument("--pair", nargs="+", default=["mk-bg", "fo-is", "bar-de", "mr-hi"])
+    arguments = parser.parse_args()
+    report = Report("variants", question, [])
+    for key in arguments.pair:
+        case = Corpus(arguments.data).case(parse_pair(key, PAIRS))
+        measure(key, case.training("joint"), list(case.parts.dev), report)
+    report.write()
+
+
+if __name__ == "__main__":
+    main()

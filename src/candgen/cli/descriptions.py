@@ -1,0 +1,105 @@
+"""What an index, a mention table or a dataset is made of, as JSON values."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from candgen import MentionTable
+    from candgen.evaluation.dataset import Dataset
+    from candgen.storage import Stored
+
+PAIRS_SHOWN = 10
+
+
+def describe_index(stored: "Stored", format_version: int, *, verified: bool) -> dict[str, Any]:
+    """All that the manifest and the shapes of the arrays tell."""
+    described: dict[str, Any] = {
+        "kind": stored.kind,
+        "candgen_version": stored.version,
+        "format_version": format_version,
+        "verified": verified,
+    }
+    if stored.kind == "pti" and "blocks.key" in stored.arrays:
+        described.update(_describe_pti(stored))
+    else:
+        described.update(_describe_parts(stored))
+    described.update(parameters=stored.parameters, inputs=stored.inputs)
+    described["bytes"] = sum(stored.sizes.values())
+    described["files"] = dict(sorted(stored.sizes.items()))
+    return described
+
+
+def _describe_pti(stored: "Stored") -> dict[str, Any]:
+    parameters = stored.parameters
+    target, alpha = parameters["target"], parameters["alpha"]
+    languages = {
+        language: {
+            "role": "target" if language == target else "pivot",
+            "alpha": 1.0 if language == target else alpha[language],
+            **stored.inputs[language],
+        }
+        for language in parameters["languages"]
+    }
+    postings = len(stored.arrays["blocks.key"])
+    # As `TokenIndex.known` counts them, which would need Numba.
+    totals = stored.arrays["blocks.token_total"]
+    known = ((totals > 0) & (totals < float("inf"))).reshape(-1, totals.shape[-1]).any(axis=0)
+    before = postings + parameters["dropped"]["postings"]
+    searched = sum(n for name, n in stored.sizes.items() if not name.startswith("sources."))
+    return {
+        "language": parameters["language"],
+        "languages": languages,
+        "without": sorted(set(alpha) - set(languages)),
+        "lam": parameters["lam"],
+        "threshold": parameters["threshold"],
+        "dropped": {
+            what: {"number": number, "share": number / before if before else 0.0}
+            for what, number in parameters["dropped"].items()
+        },
+        "fusion": parameters.get("fusion", "counts"),
+        "smoothing": parameters.get("smoothing", 0.0),
+        "tokenizer": parameters["tokenizer"],
+        "normalizer": parameters["normalizer"],
+        "entities": len(stored.arrays["entities.offsets"]) - 1,
+        "tokens": int(known.sum()),
+        "postings": postings,
+        "bytes_per_posting": searched / postings if postings else 0.0,
+    }
+
+
+def _describe_parts(stored: "Stored") -> dict[str, Any]:
+    """How large the indexes are that a generator of another kind has inside."""
+    described: dict[str, Any] = {}
+    # Strings are kept with the offsets of their ends, and one more for the first's beginning.
+    for what, end, extra in (("entities", ".entities.offsets", 1), ("postings", ".blocks.key", 0)):
+        sizes = {
+            f".{name}".removesuffix(end).removeprefix("."): len(array) - extra
+            for name, array in stored.arrays.items()
+            if f".{name}".endswith(end)
+        }
+        if sizes:
+            described[what] = sizes.get("", sizes)
+    return described
+
+
+def describe_table(read: "MentionTable") -> dict[str, Any]:
+    """How much a mention table holds, and its most frequent pairs."""
+    counts = read.arrow["count"].to_numpy()
+    return {
+        "kind": "mention table",
+        "pairs": len(read),
+        "mentions": len(read.mentions),
+        "entities": len(read.entities),
+        "occurrences": read.total,
+        "sha256": read.digest,
+        "metadata": read.metadata,
+        "most_frequent": read.arrow.take(
+            (-counts).argsort(kind="stable")[:PAIRS_SHOWN]
+        ).to_pylist(),
+    }
+
+
+def describe_dataset(dataset: "Dataset", *, verify: bool) -> dict[str, Any]:
+    """All that the manifest tells; with ``verify`` every file is read, and found to be so."""
+    if verify:
+        _ = dataset.train, dataset.dev, dataset.test
+    return {"kind": "dataset", "verified": verify, **dataset.manifest}

@@ -1,0 +1,160 @@
+"""What the words of a command line mean: tables, weights, tokenizers, parameters of methods."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+import candgen
+from candgen.errors import ParameterError
+
+if TYPE_CHECKING:
+    from candgen import CharNgrams
+    from candgen.methods import Method
+
+ALPHA = 0.4
+LAM = 0.4
+NGRAMS = "2-5"
+"""What a method does where nothing is said; written here too so that --help can show it."""
+
+SkipBadRows = Annotated[
+    bool, typer.Option("--skip-bad-rows", help="Leave bad rows out, and say how many.")
+]
+
+
+class Unit(StrEnum):
+    """What a character is."""
+
+    CODEPOINT = "codepoint"
+    GRAPHEME = "grapheme"
+
+
+class Normalizer(StrEnum):
+    """How text is folded."""
+
+    DEFAULT = "default"
+    PAPER = "paper"
+    NONE = "none"
+
+
+class Named(NamedTuple):
+    """A table's language and file; ``explicit`` where the user named the language."""
+
+    language: str
+    path: Path
+    explicit: bool
+
+
+def parse_table(option: str, text: str, *, expected: str = "[LANG=]FILE") -> Named:
+    """What [LANG=]FILE means.
+
+    >>> parse_table("--pivot", "is=names/all.parquet").language
+    'is'
+    >>> parse_table("--pivot", "names/is.tsv.gz").language
+    'is'
+    """
+    before, equals, after = text.partition("=")
+    explicit = bool(equals) and not re.search(r"[./\\]", before)
+    file = after if explicit else text
+    language = before if explicit else Path(file).name.split(".")[0]
+    if not file:
+        raise ParameterError(f"{option} {text!r} names no file: expected {expected}")
+    if not language:
+        raise ParameterError(f"{option} {text!r} has no name: expected {expected}")
+    return Named(language, Path(file), explicit)
+
+
+def refuse_repeated(names: Sequence[str]) -> None:
+    """Refuse a name that stands for two tables."""
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise ParameterError(
+            f"{repeated[0]!r} names more than one table: give each a language of its own, LANG=FILE"
+        )
+
+
+def parse_alphas(texts: Sequence[str], pivots: Sequence[str]) -> dict[str, float]:
+    """The weight of each pivot, from [LANG=]NUMBER each.
+
+    >>> parse_alphas(["0.2", "da=0.1"], ["is", "da"])
+    {'is': 0.2, 'da': 0.1}
+    """
+    given: dict[str, float] = {}
+    for text in texts:
+        language, _, number = text.rpartition("=")
+        if "=" in text and language not in pivots:
+            known = f"the pivots are {', '.join(pivots)}" if pivots else "there are no pivots"
+            raise ParameterError(f"--alpha {text}: {language!r} is no pivot; {known}")
+        if language in given:
+            whose = f"of {language!r}" if language else "of all pivots"
+            raise ParameterError(f"--alpha gives the weight {whose} twice: drop one")
+        try:
+            given[language] = float(number)
+        except ValueError:
+            raise ParameterError(f"--alpha {text}: {number!r} is not a number") from None
+        if not 0 <= given[language] < float("inf"):
+            raise ParameterError(f"--alpha {text}: expected a finite number of at least 0")
+    return {pivot: given.get(pivot, given.get("", ALPHA)) for pivot in pivots}
+
+
+def parse_ngrams(text: str, unit: Unit) -> "CharNgrams":
+    """The tokenizer that LOW-HIGH, or one number for both, means."""
+    low, _, high = text.partition("-")
+    try:
+        return candgen.CharNgrams(int(low), int(high or low), unit.value)
+    except ValueError:
+        raise ParameterError(
+            f"--ngrams is {text!r}: expected LOW-HIGH with 1 <= LOW <= HIGH <= 32, such as 2-5"
+        ) from None
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Parameters of a method, from NAME=VALUE each: booleans, numbers, or else strings.
+
+    What has commas is a list; a comma at the end makes a list of one.
+
+    >>> parse_settings(["epochs=20", "mu=0.1", "released=true", "fusion=counts", "space=fo,is"])
+    {'epochs': 20, 'mu': 0.1, 'released': True, 'fusion': 'counts', 'space': ['fo', 'is']}
+    """
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not name or not value:
+            raise ParameterError(f"--set {text}: expected NAME=VALUE, such as epochs=20")
+        if name in settings:
+            raise ParameterError(f"--set gives {name} twice: drop one")
+        listed = value.removesuffix(",").split(",")
+        settings[name] = [_setting(each) for each in listed] if "," in value else _setting(value)
+    return settings
+
+
+def _setting(text: str) -> bool | int | float | str:
+    """The value that a text means; what JSON cannot hold, such as nan, stays a string."""
+    if text in ("true", "false"):
+        return text == "true"
+    if re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+        return int(text)
+    if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
+        number = float(text)
+        return number if math.isfinite(number) else text
+    return text
+
+
+def known_method(name: str) -> "Method":
+    """The method of this name."""
+    from candgen.generators import METHODS  # noqa: PLC0415 (--help need not wait for NumPy)
+
+    if name not in METHODS:
+        raise ParameterError(f"there is no method {name!r}: choose {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def refuse_strangers(name: str, method: "Method", options: Mapping[str, str]) -> None:
+    """Refuse options, by the parameters they stand for, that a method does not have."""
+    known = [*method.grid, *sorted(method.options)]
+    if strangers := [option for parameter, option in options.items() if parameter not in known]:
+        listed = f"whose parameters are {', '.join(known)}" if known else "which has no parameters"
+        raise ParameterError(f"{strangers[0]} is not for the method {name}, {listed}")

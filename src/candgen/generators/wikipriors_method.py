@@ -1,0 +1,25 @@
+"""WikiPriors as methods: nothing has to be chosen on dev."""
+
+from functools import partial
+
+from candgen.generators.wikipriors import WikiPriors
+from candgen.methods import Method, Parameters, Size, Training
+
+OPTIONS = frozenset({"normalizer", "threads"})
+
+
+def build(training: Training, parameters: Parameters, *, released: bool = False) -> WikiPriors:
+    """The priors of these tables; parameters are those of ``WikiPriors.build``."""
+    return WikiPriors.build(
+        training.pivots, training.target, language=training.language, released=released,
+        progress=training.progress, **parameters,
+    )  # fmt: skip
+
+
+def size(priors: WikiPriors) -> Size:
+    """How many priors are kept."""
+    return Size(priors.postings)
+
+
+WIKIPRIORS = Method(build=build, size=size, options=OPTIONS)
+WIKIPRIORS_RELEASED = Method(build=partial(build, released=True), size=size, options=OPTIONS)
