@@ -361,3 +361,12 @@ def test_evaluate_compares_all_kinds(cli, world, indexes):
     assert done.out == report.to_json().rstrip("\n") + "\n"
     for name in quick_ones:
         assert report.recall(name, k=5) > 0
+
+
+def test_a_warning_is_said_once(cli, tmp_path):
+    """WikiPriors counts the same table twice, for its mentions and for its words."""
+    table = tmp_path / "is.tsv"
+    table.write_text("mention\tentity\nVín\tQ282\n \tQ1741\n", encoding="utf-8")
+    output = str(tmp_path / "o")
+    done = cli("build", "--method", "wikipriors", "--pivot", f"is={table}", "-o", output)
+    assert done.err.count("left out 1 without a token") == 1

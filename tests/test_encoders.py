@@ -161,7 +161,7 @@ def one_epoch(some):
         right, other = (encoded(1, some.names, row[pair]) for row in (some.name, wrong))
         loss = loss + some.weight[pair] * torch.relu(1 - cosine(m, right) + cosine(m, other))
     loss.backward()
-    return [table - encoders.RATE * table.grad for table in tables], float(loss.detach())
+    return [table - 0.1 * table.grad for table in tables], float(loss.detach())
 
 
 @pytest.mark.parametrize("weight", [[1, 1, 1, 1], [1, 0.1, 0.1, 1], [0, 0, 1, 0]])
@@ -171,7 +171,7 @@ def test_an_epoch_is_that_of_the_formula(weight):
     expected, loss = one_epoch(some)
     sides = encoders._begin(some, plan(), torch.device("cpu"))
     show = Show(nothing, "epoch 1", 1, 1)
-    found = encoders._epoch(sides, some, np.random.default_rng((0, 1)), show)
+    found = encoders._epoch(sides, some, np.random.default_rng((0, 1)), 0.1, show)
     assert found == pytest.approx(loss, rel=1e-5)
     for one, other in zip(sides.weights(), expected, strict=True):
         assert torch.allclose(one, other, atol=1e-6)
@@ -290,7 +290,7 @@ def test_a_gpu_learns_the_same(name):
 @pytest.mark.parametrize("with_dev", [False, True])
 def test_training_that_overflows_is_refused(monkeypatch, with_dev):
     """And never taken for the best epoch."""
-    monkeypatch.setattr(encoders, "RATE", float("nan"))
+    monkeypatch.setitem(encoders.RATES, "ngrams", float("nan"))
     dev = Dev(rows([0, 1]), np.array([0]), np.array([0])) if with_dev else None
     with pytest.raises(CandgenError, match="training 'ngrams' went out of bounds: try another"):
         encoders.train(lesson(dev=dev), plan(epochs=2), nothing)

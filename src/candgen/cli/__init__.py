@@ -134,15 +134,24 @@ def _discard_output() -> None:
 
 
 class _Warnings(logging.Handler):
-    """Shows what the library warns of, on the stderr of the moment: a progress bar replaces it."""
+    """Shows what the library warns of, on the stderr of the moment: a progress bar replaces it.
+
+    Each warning once: a table that is counted for many methods has the same bad rows every time.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._said: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        _say(f"warning: {record.getMessage()}")
+        if (message := record.getMessage()) not in self._said:
+            self._said.add(message)
+            _say(f"warning: {message}")
 
 
 @contextmanager
 def _warnings_on_stderr() -> Iterator[None]:
-    handler = _Warnings(logging.WARNING)
+    handler = _Warnings()
     logger = logging.getLogger("candgen")
     logger.addHandler(handler)
     try:

@@ -44,7 +44,8 @@ try:
 except ImportError as error:
     raise MissingExtraError("neural methods need PyTorch: pip install 'candgen[neural]'") from error
 
-RATE = 0.1
+RATES: dict[EncoderName, float] = {"ngrams": 0.1, "lstm": 0.1, "cnn": 0.01}
+"""Learning rates. The paper has one, for Charagram; with it a CNN's tanh has no slope left soon."""
 BATCH = 64
 CHARACTER = 64
 """Dimensions of a character's embedding."""
@@ -220,7 +221,7 @@ def train(lesson: Lesson, plan: Plan, progress: Progress) -> Trained:
         kept = [] if lesson.dev is None else [weight.clone() for weight in sides.weights()]
         history = study(
             plan,
-            learn=lambda show: _epoch(sides, lesson, rng, show),
+            learn=lambda show: _epoch(sides, lesson, rng, RATES[plan.encoder], show),
             judge=None if lesson.dev is None else partial(_recall, sides, lesson, lesson.dev),
             keep=lambda: _copy(sides.weights(), kept),
             progress=progress,
@@ -291,7 +292,9 @@ def _vectors(sides: _Sides, lesson: Lesson, plan: Plan) -> npt.NDArray[np.float3
     return vectors
 
 
-def _epoch(sides: _Sides, lesson: Lesson, rng: np.random.Generator, show: Show) -> float:
+def _epoch(
+    sides: _Sides, lesson: Lesson, rng: np.random.Generator, rate: float, show: Show
+) -> float:
     """Every pair once, in random order, with a name that is not its own; the sum of the losses."""
     number = len(lesson.name)
     order = rng.permutation(number)
@@ -308,8 +311,8 @@ def _epoch(sides: _Sides, lesson: Lesson, rng: np.random.Generator, show: Show) 
         right_cos, other_cos = functional.cosine_similarity(torch.cat((m, m)), e).split(len(m))
         loss = (weight * torch.relu(1 - right_cos + other_cos)).sum()
         loss.backward()
-        sides.mention.learn(RATE)
-        sides.name.learn(RATE)
+        sides.mention.learn(rate)
+        sides.name.learn(rate)
         total += loss.detach()
     return float(total)
 
