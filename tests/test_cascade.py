@@ -139,7 +139,7 @@ def test_what_is_no_candidate_is_not_passed_on():
 
 
 def test_what_is_refused():
-    with pytest.raises(CandgenError, match=r"generator 2 is 7, which has no method candidates"):
+    with pytest.raises(CandgenError, match="generator 2 is 7, which cannot be asked for candid"):
         Cascade(Listed(), 7)
     with pytest.raises(CandgenError, match="fill is 'no': expected True or False"):
         Cascade(Listed(), Listed(), fill="no")
@@ -314,3 +314,22 @@ def test_size_is_that_of_both():
     assert 0 < size.removed < alone.removed
     with pytest.raises(CandgenError, match="lam is -1"):
         METHODS["cascade"].ranks(JOINT, [{"lam": -1}], [Query("Vín", "Q282")], 3)
+
+
+def test_a_class_is_no_generator():
+    class Mine:
+        def candidates(self, mentions, k=30):
+            return [[] for _ in mentions]
+
+    with pytest.raises(CandgenError, match="expected one that is built"):
+        Cascade(Mine(), Mine)
+
+
+@pytest.mark.parametrize("answer", [None, iter([[]])])
+def test_an_answer_that_is_no_list_is_refused(answer):
+    class Mine:
+        def candidates(self, mentions, k=30):
+            return answer
+
+    with pytest.raises(CandgenError, match=r"generator 1 gave .*: expected a list"):
+        Cascade(Mine(), Mine()).candidates(["Vín"])

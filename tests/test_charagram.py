@@ -361,7 +361,9 @@ def test_methods(method, encoder):
     assert method.neural
     assert method.choices(training) == [{"mu": 0.01}, {"mu": 0.1}, {"mu": 0.2}]
     assert method.choices(Training({"bg": PIVOT}, english=ENGLISH)) == [{}]
-    generator = method(training, {**FAST, "mu": 0.2, "space": ["bg"], "pairs": 50, "patience": 1})
+    generator = method(
+        training, {**FAST, "mu": 0.2, "space": ["bg", "en"], "pairs": 50, "patience": 1}
+    )
     method.check(["mu", *FAST, "normalizer", "device", "space", "pairs", "patience"])
     assert generator.parameters["encoder"] == encoder
     assert generator.parameters["used"] == {"mk": len(TARGET), "bg": 50}
@@ -383,11 +385,14 @@ def test_the_number_of_parameters():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"english": None}, r"english is missing: .* english=MentionTable.read\('en.tsv.gz'\)"),
+        ({"english": None}, "there are no English names, .* --english FILE"),
         ({"english": []}, "english is .*: expected a MentionTable"),
         ({"english": MentionTable.from_pairs([])}, "table of English mentions is empty"),
-        ({"english": MentionTable.from_pairs([("x", "Q1")])}, "fewer than two names"),
-        ({"english": MentionTable.from_pairs([("x", "P1"), ("y", "P2")])}, "0 of the pairs"),
+        ({"english": MentionTable.from_pairs([("x", "Q1")])}, "fewer than two of their names"),
+        (
+            {"english": MentionTable.from_pairs([("x", "P1"), ("y", "P2")])},
+            "0 pairs can be learned",
+        ),
         ({"pivots": None}, "nothing to build from"),
         ({"pivots": {"mk": PIVOT}, "target": TARGET}, "'mk' is the name of the target and"),
         ({"pivots": {"bg": MentionTable.from_pairs([])}}, "the table of 'bg' is empty"),
@@ -401,7 +406,9 @@ def test_the_number_of_parameters():
         ({"seed": -1}, "seed is -1: expected a whole number of at least 0"),
         ({"encoder": "lstm", "dimensions": 7}, "dimensions is 7: expected an even number"),
         ({"normalizer": "nfc"}, "nfc"),
-        ({"space": "en"}, r"space is 'en': expected several languages, such as \['en'\]"),
+        ({"dimensions": 10**12}, "dimensions is 1000000000000: expected at most 10,000"),
+        ({"device": True}, "device is True: choose 'auto', 'cpu'"),
+        ({"device": "meta"}, "device is 'meta', which PyTorch cannot use here"),
         ({"space": ["bg", "fo"]}, "space names 'fo', which is not here: choose among bg, en"),
         ({"space": ["target"]}, "space names 'target'"),
         ({"space": []}, "space is empty"),
@@ -431,3 +438,15 @@ def test_k_is_refused(quick, k):
 def test_a_string_is_not_several_strings(quick):
     with pytest.raises(CandgenError, match="expected several strings"):
         quick.candidates("биба")
+
+
+def test_one_language_of_the_space_needs_no_list():
+    assert build(space="bg").parameters["space"] == build(space=["bg"]).parameters["space"]
+
+
+def test_dev_queries_that_nothing_can_answer_are_warned_of(caplog):
+    """Training then goes on to its last epoch, as if there were none."""
+    generator = build(dev=[Query("x", "no such entity")], epochs=3, patience=1)
+    assert "none of the 1 dev queries has a gold with an English name" in caplog.text
+    assert generator.parameters["epochs_run"] == generator.parameters["best_epoch"] == 3
+    assert generator.vectors.tolist() == build(epochs=3).vectors.tolist()

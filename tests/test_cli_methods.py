@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import candgen
+from candgen import storage
 from candgen.catalogue import METHODS as CATALOGUE
 from candgen.cli.facts import LISTED, POINTS, facts_of, sparkline
 from candgen.cli.query import json_line, tsv_rows
@@ -34,9 +35,10 @@ def world(tmp_path_factory):
     return folder
 
 
-def arguments(world, *, dev="fo.dataset"):
+def arguments(world, *, dev="fo.dataset", neural=True):
     tables = ("--pivot", world / "is.tsv.gz", "--target", world / "fo.tsv.gz")
-    return (*tables, "--english", world / "en.tsv.gz", "--dev", world / dev)
+    teachers = ("--english", world / "en.tsv.gz", "--dev", world / dev)
+    return (*tables, *teachers) if neural else tables
 
 
 def settings(name):
@@ -78,7 +80,8 @@ def test_the_registry_has_the_names_of_the_catalogue_in_its_order():
 def test_build_writes_what_the_library_writes(cli, world, indexes, tmp_path, name):
     expected = snapshot(indexes(name))
     output = tmp_path / "x.candgen"
-    done = cli("build", "--method", name, *arguments(world), *settings(name), "-o", output)
+    given = arguments(world, neural=METHODS[name].neural)
+    done = cli("build", "--method", name, *given, *settings(name), "-o", output)
     assert done.status == 0, done.err
     assert done.out == ""
     assert snapshot(output) == expected
@@ -96,7 +99,9 @@ def test_dev_queries_may_be_a_file(cli, world, tmp_path, monkeypatch):
         training.progress("learning", 0.5)
         return METHODS["wikipriors"].build(training, {})
 
-    mine = replace(METHODS["wikipriors"], build=build, options=frozenset({"epochs", "space"}))
+    mine = replace(
+        METHODS["wikipriors"], build=build, options=frozenset({"epochs", "space"}), neural=True
+    )
     monkeypatch.setitem(METHODS, "mine", mine)
     given = ("--set", "epochs=3", "--set", "space=fo,en")
     for dev in ("dev.tsv", "fo.dataset"):
@@ -370,3 +375,71 @@ def test_a_warning_is_said_once(cli, tmp_path):
     output = str(tmp_path / "o")
     done = cli("build", "--method", "wikipriors", "--pivot", f"is={table}", "-o", output)
     assert done.err.count("left out 1 without a token") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--english", "en.tsv"], "--english is of no use to pti: drop it"),
+        (["--dev", "dev.tsv"], "--dev is of no use to pti: drop it"),
+        (["--method", "charagram"], "charagram compares mentions with English names: give --engl"),
+        (["--set", "tokenizer=words"], "--set tokenizer: use --ngrams, --unit and --set wildcards"),
+        (["--set", "wildcards=abc"], "wildcards is 'abc': expected True or False"),
+        (["--set", "fusion=probabilities", "--set", "smoothing=1e-320"], "at least 1e-30"),
+    ],
+)
+def test_what_is_of_no_use_is_refused(cli, world, tmp_path, options, sentence):
+    output = tmp_path / "x.candgen"
+    done = cli("build", "--pivot", world / "is.tsv.gz", *options, "-o", output)
+    assert done.status == 2
+    assert sentence in done.err
+    assert not output.exists()
+
+
+def test_dev_without_queries_is_refused(cli, world, tmp_path):
+    dev = tmp_path / "none.tsv"
+    dev.write_text("mention\tentity\ttype\n", encoding="utf-8")
+    given = ("--pivot", world / "is.tsv.gz", "--english", world / "en.tsv.gz", "--dev", dev)
+    done = cli("build", "--method", "charagram", *given, "-o", tmp_path / "x")
+    assert done.status == 2
+    assert "has no queries: give some, or drop it" in done.err
+
+
+def test_tune_reads_whole_numbers(cli, world, monkeypatch):
+    seen = []
+
+    def build(training, parameters):
+        seen.append(parameters["epochs"])
+        return METHODS["wikipriors"].build(training, {})
+
+    mine = replace(METHODS["wikipriors"], build=build, options=frozenset({"epochs"}))
+    monkeypatch.setitem(METHODS, "mine", mine)
+    done = cli("tune", world / "fo.dataset", "--method", "mine", "--grid", "epochs=1,2")
+    assert done.status == 0, done.err
+    assert [repr(each) for each in seen] == ["1", "2"]
+
+
+def test_explain_shows_what_smoothing_adds(cli, world, tmp_path):
+    output = tmp_path / "x.candgen"
+    given = ("--pivot", world / "is.tsv.gz", "--set", "smoothing=0.1")
+    assert cli("build", "--method", "pti-smoothing", *given, "-o", output).status == 0
+    mention, entity, _ = next(iter(TABLES["is"]))
+    explained = json.loads(cli("explain", output, mention, entity, "--format", "json").out)
+    parts = ("prior", "posterior", "background")
+    assert explained["background"] > 0
+    assert sum(explained[part] for part in parts) == pytest.approx(explained["score"])
+    assert " + background " in cli("explain", output, mention, entity).out
+
+
+@pytest.mark.parametrize("name", ["pti", "wikipriors", "cascade"])
+def test_a_manifest_of_another_making_is_one_sentence(cli, indexes, tmp_path, name):
+    """Written as candgen writes, but with parameters that say something else."""
+    stored = storage.load(indexes(name))
+    output = tmp_path / "x.candgen"
+    for parameters in ({}, {**stored.parameters, "tiers": [], "parts": [1], "tokenizer": 7}):
+        storage.save(
+            output, kind=stored.kind, parameters=parameters, arrays=stored.arrays, inputs={}
+        )
+        done = cli("query", output, "Vín")
+        assert done.status == 2
+        assert "build it again" in done.err

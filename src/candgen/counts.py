@@ -108,10 +108,12 @@ def count(
     tokenizer: Tokenizer,
     normalizer: str,
     progress: Progress = nothing,
+    warn: bool = True,
 ) -> Counts:
     """Count the tokens of every entity in every language.
 
-    Mentions without a token (those that are empty after normalisation) are left out, and logged.
+    Mentions without a token (those that are empty after normalisation) are left out, and logged
+    unless that is as it should be, as with words of a mention that has none.
     """
     texts = {
         language: _normalized(table, normalizer, language, progress)
@@ -124,7 +126,7 @@ def count(
         symbols = _symbols(texts.pop(language), tokenizer, strings)
         counts = table.arrow["count"].to_numpy()
         rows[language] = _with_tokens(
-            _Rows(symbols, numbers[language], counts), tokenizer, language
+            _Rows(symbols, numbers[language], counts), tokenizer, language, warn=warn
         )
     order = _order_by_name(list(rows.values()), len(ids))
     if len(order) == 0:
@@ -285,15 +287,16 @@ def _number_entities(
     return encoded.dictionary, dict(zip(tables, np.split(numbers, ends[:-1]), strict=True))
 
 
-def _with_tokens(rows: _Rows, tokenizer: Tokenizer, language: str) -> _Rows:
+def _with_tokens(rows: _Rows, tokenizer: Tokenizer, language: str, *, warn: bool) -> _Rows:
     """The rows that have a token. Two marks with nothing between them are no mention."""
     _, start, end = rows.symbols
     least = max(tokenizer.low, 3) if tokenizer.bounded else tokenizer.low
     present = end - start >= least
     if missing := int(np.count_nonzero(~present)):
-        log.warning(
-            "%s: left out %d without a token, of %d mentions", language, missing, len(start)
-        )
+        if warn:
+            log.warning(
+                "%s: left out %d without a token, of %d mentions", language, missing, len(start)
+            )
         return rows[present]
     return rows
 

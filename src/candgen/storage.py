@@ -252,7 +252,7 @@ def _open_array(path: Path, expected: File, *, in_full: bool) -> npt.NDArray[Any
                     "build the index again"
                 )
             if file.read(len(begins)) != begins:
-                raise StorageError(f"{path} is damaged in its begins: build the index again")
+                raise StorageError(f"{path} is damaged at its beginning: build the index again")
             if in_full:
                 file.seek(0)
                 if hashlib.file_digest(file, "sha256").hexdigest() != expected.sha256:

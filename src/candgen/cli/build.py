@@ -21,6 +21,7 @@ from candgen.cli.options import (
     Normalizer,
     SkipBadRows,
     Unit,
+    check_teachers,
     known_method,
     parse_alphas,
     parse_ngrams,
@@ -41,6 +42,8 @@ __all__ = [
     "METHODS_SHOWN", "Named", "Normalizer", "SkipBadRows", "build", "check_output",
     "parse_settings", "parse_table", "refuse_repeated",
 ]  # fmt: skip
+
+LONGEST_EXAMPLE = 100
 
 METHODS_SHOWN = "\b\nMethods:\n" + "\n".join(
     f"  {name:<{max(map(len, CATALOGUE))}}  {line}" for name, line in CATALOGUE.items()
@@ -166,6 +169,7 @@ def build(
         "threads": ("--threads", threads),
     }
     parameters = _parameters(method, chosen, given, parse_settings(settings or ()))
+    check_teachers(method, chosen, english=english is not None, dev=dev is not None)
     check_output(output)
     with progress_bar() as progress:
         training = _training(
@@ -176,7 +180,8 @@ def build(
         generator.save(output)
     sys.stderr.write(_summary(output, chosen, generator, time.perf_counter() - start))
     example = _most_frequent(training.target or next(iter(training.pivots.values())))
-    sys.stderr.write(f"try: candgen query {shlex.quote(str(output))} {example} -k 5\n")
+    if len(example) <= LONGEST_EXAMPLE:
+        sys.stderr.write(f"try: candgen query {shlex.quote(str(output))} {example} -k 5\n")
 
 
 def _tokenizer(ngrams: str | None, unit: Unit | None) -> Any:  # noqa: ANN401 (a tokenizer)
@@ -193,6 +198,8 @@ def _parameters(
     options = {
         parameter: option for parameter, (option, value) in given.items() if value is not None
     }
+    if "tokenizer" in settings:
+        raise ParameterError("--set tokenizer: use --ngrams, --unit and --set wildcards=true")
     if twice := sorted(options.keys() & settings.keys()):
         raise ParameterError(f"{options[twice[0]]} and --set {twice[0]} are the same: drop one")
     refuse_strangers(name, method, options | {each: f"--set {each}" for each in settings})
@@ -259,9 +266,12 @@ def _dev_queries(path: Path, *, skip_bad_rows: bool) -> "Sequence[Query]":
     from candgen.evaluation.corpus import open_parts  # noqa: PLC0415
     from candgen.queries import read_queries  # noqa: PLC0415
 
-    return (
+    queries = (
         open_parts(path, skip_bad_rows=skip_bad_rows).dev if path.is_dir() else read_queries(path)
     )
+    if not queries:
+        raise ParameterError(f"--dev {path} has no queries: give some, or drop it")
+    return queries
 
 
 def _summary(output: Path, method: "Method", generator: "Generator", seconds: float) -> str:

@@ -44,13 +44,17 @@ def explain(
     Example:
       candgen explain fo.candgen "Tórshavn" Q10704
 
-    The priors and posteriors of the tokens that both have add up to the score.
+    The priors and posteriors of the tokens that both have add up to the score, with the background
+    that smoothing adds where an index is smoothed.
     """
     with progress_bar() as progress:
         progress(f"opening {index}", 0.0)
         generator = candgen.load(index)
         if not hasattr(generator, "explain"):
-            raise ParameterError(f"{index} holds a generator that cannot explain its candidates")
+            raise ParameterError(
+                f"{index} holds a generator that cannot explain its candidates: pti and its "
+                "versions can"
+            )
         options = {} if lam is None else {"lam": lam}
         refuse_untaken(index, generator.explain, options)
         explanation = generator.explain(mention, entity, **options)
@@ -69,6 +73,7 @@ def as_json(explanation: "Explanation") -> dict[str, Any]:
         "score": explanation.score,
         "prior": explanation.prior,
         "posterior": explanation.posterior,
+        "background": explanation.background,
         "lam": explanation.lam,
         "tokens": [part._asdict() for part in explanation.tokens],
         "unknown": explanation.unknown,
@@ -81,7 +86,8 @@ def _show(explanation: "Explanation") -> None:
     show(
         f"{visible(explanation.mention)} -> {visible(explanation.entity)}: "
         f"score {explanation.score:.4g} = prior {explanation.prior:.4g} "
-        f"+ posterior {explanation.posterior:.4g} (lam {explanation.lam:g})",
+        f"+ posterior {explanation.posterior:.4g}{_background(explanation)} "
+        f"(lam {explanation.lam:g})",
         f"seen as {visible(explanation.normalized)!r}",
     )
     if explanation.tokens:
@@ -99,6 +105,10 @@ def _show(explanation: "Explanation") -> None:
     show("", languages, "", sources)
     if (more := len(explanation.sources) - SOURCES_SHOWN) > 0:
         show(f"and {more:,} more (--format json has all)")
+
+
+def _background(explanation: "Explanation") -> str:
+    return f" + background {explanation.background:.4g}" if explanation.background else ""
 
 
 def _tokens(parts: "Sequence[TokenPart]") -> Any:  # noqa: ANN401 (rich's table)

@@ -22,7 +22,7 @@ NGRAMS = "2-5"
 """What a method does where nothing is said; written here too so that --help can show it."""
 
 SkipBadRows = Annotated[
-    bool, typer.Option("--skip-bad-rows", help="Leave bad rows out, and say how many.")
+    bool, typer.Option("--skip-bad-rows", help="Leave bad rows of tables out, and say how many.")
 ]
 
 
@@ -76,6 +76,17 @@ def refuse_repeated(names: Sequence[str]) -> None:
         )
 
 
+def check_teachers(name: str, method: "Method", *, english: bool, dev: bool) -> None:
+    """Refuse English names and dev queries that are of no use, and the lack of those that are."""
+    if method.neural and not english:
+        raise ParameterError(
+            f"{name} compares mentions with English names: give --english FILE, a table of them"
+        )
+    for option, given in (("--english", english), ("--dev", dev)):
+        if given and not method.neural:
+            raise ParameterError(f"{option} is of no use to {name}: drop it")
+
+
 def parse_alphas(texts: Sequence[str], pivots: Sequence[str]) -> dict[str, float]:
     """The weight of each pivot, from [LANG=]NUMBER each.
 
@@ -127,11 +138,13 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
         if name in settings:
             raise ParameterError(f"--set gives {name} twice: drop one")
         listed = value.removesuffix(",").split(",")
-        settings[name] = [_setting(each) for each in listed] if "," in value else _setting(value)
+        settings[name] = (
+            [parse_value(each) for each in listed] if "," in value else parse_value(value)
+        )
     return settings
 
 
-def _setting(text: str) -> bool | int | float | str:
+def parse_value(text: str) -> bool | int | float | str:
     """The value that a text means; what JSON cannot hold, such as nan, stays a string."""
     if text in ("true", "false"):
         return text == "true"

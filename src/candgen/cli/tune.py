@@ -17,9 +17,11 @@ from candgen.cli.options import (
     Named,
     Normalizer,
     SkipBadRows,
+    check_teachers,
     known_method,
     parse_settings,
     parse_table,
+    parse_value,
     refuse_repeated,
 )
 from candgen.cli.output import show, write_json
@@ -115,6 +117,7 @@ def tune(
     chosen = known_method(method)
     values, fixed = _parameters(chosen, parse_grid(grid or ()), settings or (), normalizer)
     named = [parse_table("--pivot", text) for text in pivots or ()]
+    check_teachers(method, chosen, english=english is not None, dev=False)
     names = None if english is None else parse_table("--english", english)
     refuse_repeated([each.language for each in named])
     if output is not None:
@@ -170,26 +173,19 @@ def _warn_of_folding(dataset: Path, parts: "TrainDevTest", normalizer: str) -> N
         )  # fmt: skip
 
 
-def parse_grid(texts: Sequence[str]) -> dict[str, list[float | str]]:
+def parse_grid(texts: Sequence[str]) -> dict[str, list[Any]]:
     """The values of each parameter, from NAME=X,X,... each.
 
     >>> parse_grid(["lam=0.2,1", "normalizer=none"])
-    {'lam': [0.2, 1.0], 'normalizer': ['none']}
+    {'lam': [0.2, 1], 'normalizer': ['none']}
     """
-    values: dict[str, list[float | str]] = {}
+    values: dict[str, list[Any]] = {}
     for text in texts:
         name, _, listed = text.partition("=")
         if not name or name in values or not all(listed.split(",")):
             raise ParameterError(f"--grid {text}: expected NAME=X,X,... once for each name")
-        values[name] = [_value(each) for each in listed.split(",")]
+        values[name] = [parse_value(each) for each in listed.split(",")]
     return values
-
-
-def _value(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _show(tuning: "Tuning", form: Format, output: Path | None) -> None:

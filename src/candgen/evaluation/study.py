@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from candgen.counts import Progress
+from candgen.errors import ParameterError
 from candgen.evaluation import measurements
 from candgen.evaluation.corpus import ENGLISH, Case, Corpus
 from candgen.evaluation.paper import EXHIBITS, Pair
@@ -65,6 +66,12 @@ class Study:
                 self.corpus.path(language)
         for language in self.high_resource:
             self.corpus.path(language)
+        neural = [name for name, method in self.methods.items() if method.neural]
+        if neural and ENGLISH not in self.corpus.languages:
+            raise ParameterError(
+                f"{neural[0]} compares mentions with English names: put a table {ENGLISH}.tsv into "
+                f"{self.corpus.folder}, or leave {neural[0]} out"
+            )
 
     def measure(self, exhibits: Sequence[str], progress: Progress) -> Findings:
         """Everything that these exhibits need, pair by pair; what is on record is not repeated."""

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from candgen import storage
-from candgen.errors import StorageError
+from candgen.errors import CandgenError, StorageError
 from candgen.generators.cascade import Cascade
 from candgen.generators.cascade_method import CASCADE, CASCADE_FILL
 from candgen.generators.neural.charagram import Charagram
@@ -50,7 +50,15 @@ def open_stored(stored: Stored) -> Any:  # noqa: ANN401
             f"{stored.path} holds a generator of kind {stored.kind!r}, and this version of candgen "
             f"knows {', '.join(sorted(LOADERS))}: upgrade candgen, or build it again"
         )
-    return LOADERS[stored.kind](stored)
+    try:
+        return LOADERS[stored.kind](stored)
+    except CandgenError:
+        raise
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise StorageError(
+            f"{stored.path} does not describe a {stored.kind} as this version of candgen writes "
+            f"one ({type(error).__name__}: {error}): build it again"
+        ) from error
 
 
 LOADERS: dict[str, Callable[[Stored], Any]] = {

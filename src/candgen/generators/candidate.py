@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from candgen.errors import ParameterError
 
-LARGEST = 1e30
-"""With larger weights, scores would not fit a float32."""
+SMALLEST, LARGEST = 1e-30, 1e30
+"""With other weights but 0, scores would not fit a float32."""
 
 
 class Candidate(NamedTuple):
@@ -38,4 +38,6 @@ def check_weight(name: str, value: object) -> float:
         raise ParameterError(f"{name} is {value!r}: expected a finite number of at least 0")
     if value > LARGEST:
         raise ParameterError(f"{name} is {value!r}: expected at most {LARGEST:g}")
+    if 0 < value < SMALLEST:
+        raise ParameterError(f"{name} is {value!r}: expected 0, or at least {SMALLEST:g}")
     return float(value)

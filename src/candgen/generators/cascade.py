@@ -43,10 +43,10 @@ class Cascade:
         if not isinstance(fill, bool):
             raise ParameterError(f"fill is {fill!r}: expected True or False")
         for number, part in enumerate(self.parts, start=1):
-            if not callable(getattr(part, "candidates", None)):
+            if isinstance(part, type) or not callable(getattr(part, "candidates", None)):
                 raise ParameterError(
-                    f"generator {number} is {part!r}, which has no method candidates: "
-                    "expected one such as a PivotTokenIndex"
+                    f"generator {number} is {part!r}, which cannot be asked for candidates: "
+                    "expected one that is built, such as a PivotTokenIndex"
                 )
 
     def candidates(self, mentions: Sequence[str], k: int = 30) -> list[list[Candidate]]:

@@ -119,9 +119,12 @@ def ranks(
 
 
 def _tokenizer(parameters: Parameters) -> Tokenizer:
-    tokenizer: Tokenizer = parameters.get("tokenizer") or CharNgrams()
+    given, wildcards = parameters.get("tokenizer"), parameters.get("wildcards", False)
+    tokenizer: Tokenizer = CharNgrams() if given is None else given
     to_parameters(tokenizer)  # refuses what is no tokenizer
-    if parameters.get("wildcards"):
+    if not isinstance(wildcards, bool):
+        raise ParameterError(f"wildcards is {wildcards!r}: expected True or False")
+    if wildcards:
         if not isinstance(tokenizer, CharNgrams):
             raise ParameterError(f"{tokenizer!r} has no wildcards: choose CharNgrams(low, high)")
         return replace(tokenizer, wildcards=True)

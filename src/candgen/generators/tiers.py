@@ -35,6 +35,10 @@ def ask_in_turn(
         if not short:
             break
         answers = ask([mentions[i] for i in short], k)
+        if not isinstance(answers, Sequence):
+            raise ParameterError(
+                f"generator {number} gave {answers!r}: expected a list, an answer to each mention"
+            )
         if len(answers) != len(short):
             raise ParameterError(
                 f"generator {number} gave {len(answers)} answers to {len(short)} mentions: "

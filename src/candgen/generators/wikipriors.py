@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from candgen import storage
 from candgen.counts import Progress, count, nothing, pool
-from candgen.errors import ParameterError, TableError
+from candgen.errors import ParameterError, StorageError, TableError
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.languages import TARGET, tables_of
 from candgen.generators.tiers import ask_in_turn
@@ -181,6 +181,9 @@ class WikiPriors:
             for tier in stored.parameters["tiers"]
             if (arrays := under(f"tiers.{tier['name']}", stored.arrays))
         }
+        planned = {name.split(".")[1] for name in stored.arrays if name.startswith("tiers.")}
+        if not tiers or planned != set(tiers):
+            raise StorageError(f"{stored.path} has other tiers than it says: build it again")
         sources = Sources.from_arrays(
             under("sources", stored.arrays), languages=stored.parameters["languages"]
         )
@@ -244,7 +247,10 @@ def _build_tier(
     mine = {each: tables[each] for each in plan["languages"]}
     tokenizer = from_parameters(plan["tokenizer"])
     try:
-        counts = count(mine, tokenizer=tokenizer, normalizer=normalizer, progress=progress)
+        counts = count(
+            mine, tokenizer=tokenizer, normalizer=normalizer, progress=progress,
+            warn=isinstance(tokenizer, WholeMention),
+        )  # fmt: skip
     except TableError:
         return None
     progress("laying out", 0.0)

@@ -74,8 +74,7 @@ def check_space(
     known = list(dict.fromkeys([*tables, ENGLISH]))
     if space is None:
         return known
-    if isinstance(space, str):
-        raise ParameterError(f"space is {space!r}: expected several languages, such as [{space!r}]")
+    space = [space] if isinstance(space, str) else space
     chosen = [target if each == "target" and target is not None else each for each in space]
     if unknown := [each for each in chosen if each not in known]:
         raise ParameterError(

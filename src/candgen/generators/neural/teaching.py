@@ -1,5 +1,6 @@
 """From tables to a trained encoder: names, pairs, candidate space, and all that is stored."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -43,6 +44,8 @@ from candgen.strings import StringTable
 from candgen.text import check_normalizer, normalize_many
 from candgen.tokenizers import CharNgrams
 
+log = logging.getLogger("candgen")
+
 TOKENIZERS: Mapping[str, CharNgrams] = {
     "ngrams": CharNgrams(2, 5),
     "lstm": CharNgrams(1, 1),
@@ -52,6 +55,9 @@ TOKENIZERS: Mapping[str, CharNgrams] = {
 
 LEAST: Mapping[str, int] = {"ngrams": 1, "lstm": 3, "cnn": 3}
 """How many known tokens a mention needs to say anything: two marks do not."""
+
+
+MOST_DIMENSIONS = 10_000
 
 
 class Options(NamedTuple):
@@ -80,6 +86,10 @@ class Options(NamedTuple):
                 raise ParameterError(
                     f"{name} is {value!r}: expected a whole number of at least {least}"
                 )
+        if self.dimensions > MOST_DIMENSIONS:
+            raise ParameterError(
+                f"dimensions is {self.dimensions}: expected at most {MOST_DIMENSIONS:,}"
+            )
         if self.encoder == "lstm" and self.dimensions % 2:
             raise ParameterError(
                 f"dimensions is {self.dimensions}: expected an even number, half of them for each "
@@ -106,6 +116,8 @@ def teach(
 ) -> Taught:  # fmt: skip
     """Names, pairs, training, and everything that a generator needs."""
     options.check()
+    if not isinstance(device, str):
+        raise ParameterError(f"device is {device!r}: choose 'auto', 'cpu' or what PyTorch calls it")
     english = _check_english(english)
     target = (language or TARGET) if has_target else None
     inside = check_space(space, tables, target=target)
@@ -123,6 +135,12 @@ def teach(
     progress("cutting names into tokens", 0.0)
     numbered = number_names(names, places, drawn.pairs.place)
     golds = find_golds([query.entity for query in dev], names, numbered, places)
+    if dev and (golds[0] < 0).all():
+        log.warning(
+            "none of the %d dev queries has a gold with an English name: training does not stop "
+            "before its last epoch", len(dev)
+        )  # fmt: skip
+        dev, golds = (), find_golds([], names, numbered, places)
     asked = normalize_many([query.mention for query in dev], options.normalizer, language=language)
     spelling, trained = _train(drawn, numbered, (asked, *golds), options, device, progress)
     progress("gathering mentions", 0.0)
@@ -146,8 +164,8 @@ def teach(
 def _check_english(english: MentionTable | None) -> MentionTable:
     if english is None:
         raise ParameterError(
-            "english is missing: mentions are compared with English names, so give the table of "
-            "English mentions, such as english=MentionTable.read('en.tsv.gz')"
+            "there are no English names, and mentions are compared with them: give a table of "
+            "English mentions (english=..., or --english FILE)"
         )
     if not isinstance(english, MentionTable):
         raise ParameterError(f"english is {english!r}: expected a MentionTable")

@@ -88,8 +88,9 @@ def _together(parts: list[tuple[Pairs, float]], languages: list[str], names: Nam
     )
     if len({names.text[place] for place in pairs.place.tolist()}) < 2:
         raise ParameterError(
-            f"{len(pairs.mention)} of the pairs have an English name, and fewer than two names are "
-            "different: give a table of English mentions that names more of the entities"
+            f"{len(pairs.mention)} pairs can be learned from, and fewer than two of their names "
+            "are different: give tables whose mentions do not vanish when they are normalised, "
+            "and English mentions of more of their entities"
         )
     weight = [np.full(len(some.mention), value, np.float32) for some, value in parts]
     used = np.bincount(pairs.language, minlength=len(languages)).tolist()
