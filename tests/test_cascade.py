@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 import candgen
 import toy
 from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query, WikiPriors
+from candgen.conformance import check_generator
 from candgen.generators import METHODS
+from candgen.generators.candidate import check_query
 from candgen.methods import Training, rank_golds
 from oracle import Oracle
 from oracle_tiers import PriorsOracle, in_turn
@@ -81,7 +83,10 @@ def test_any_number_of_generators(answers, k, fill):
     ranked = [sorted(some.items(), key=lambda pair: -pair[1]) for some in answers]
     cascade = Cascade(*(Listed(*some) for some in ranked), fill=fill)
     (answer,) = cascade.candidates(["Vín"], k)
-    assert answer == in_turn(ranked, k, fill=fill)
+    expected = in_turn(ranked, k, fill=fill)
+    assert [entity for entity, _ in answer] == [entity for entity, _ in expected]
+    scores = [score for _, score in expected]
+    assert [score for _, score in answer] == pytest.approx(scores, rel=1e-12)
     scores = [candidate.score for candidate in answer]
     assert scores == sorted(scores, reverse=True)
     assert min(scores, default=1.0) > 0
@@ -333,3 +338,42 @@ def test_an_answer_that_is_no_list_is_refused(answer):
 
     with pytest.raises(CandgenError, match=r"generator 1 gave .*: expected a list"):
         Cascade(Mine(), Mine()).candidates(["Vín"])
+
+
+def test_ranks_of_a_choice_without_weights_are_those_of_what_is_built():
+    queries = [Query("Vínið", "Q282"), Query("Vínið", "Q1741"), Query("Vín", "Q584")]
+    for name in ("cascade", "cascade-fill"):
+        method = METHODS[name]
+        (ranks,) = method.ranks(JOINT, [{}], queries, 3)
+        assert ranks.tolist() == rank_golds(method(JOINT, {}), queries, 3).tolist()
+        _, then = method(JOINT, {}).parts
+        assert then.lam == PivotTokenIndex.build({"is": ICELANDIC}).lam
+
+
+CLOSE = st.sampled_from(
+    [0.3, 0.1 + 0.2, 1.361930972661956, 1.3619309726619557, 1e-300, 1e-17, 1e17, 1e300, 5.0, 2.0]
+)
+
+
+@given(
+    st.lists(st.dictionaries(ENTITIES, CLOSE, max_size=8), min_size=2, max_size=3), st.booleans()
+)
+def test_what_a_generator_tells_apart_stays_apart(answers, fill):
+    """However close its scores are: order and ties are those of the generator."""
+
+    class Mine:
+        def __init__(self, scores):
+            self.ranked = sorted(scores.items(), key=lambda c: (-c[1], len(c[0]), c[0]))
+
+        def candidates(self, mentions, k=30):
+            check_query(mentions, k)
+            return [self.ranked[:k] for _ in mentions]
+
+    parts = [Mine(scores) for scores in answers]
+    check_generator(Cascade(*parts, fill=fill), ["Vín", "Wien"], k=5)
+    (found,) = Cascade(*parts, fill=fill).candidates(["Vín"], 30)
+    by_hand = []
+    for part in parts:
+        if fill or not by_hand:
+            by_hand += [e for e, _ in part.ranked if e not in by_hand]
+    assert [entity for entity, _ in found] == by_hand

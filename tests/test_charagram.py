@@ -1,5 +1,6 @@
 """Charagram: what it learns, its options, its refusals, and its files."""
 
+import inspect
 import random
 import subprocess
 import sys
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 import candgen
 import neural_oracle
 import oracle
-from candgen import storage
+from candgen import CharNgrams, storage
 from candgen.errors import CandgenError, MissingExtraError
 from candgen.generators.neural.charagram import Charagram
 from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM, size
+from candgen.generators.neural.teaching import TOKENIZERS
 from candgen.mentions import MentionTable
 from candgen.methods import Training
 from candgen.queries import Query
@@ -450,3 +452,17 @@ def test_dev_queries_that_nothing_can_answer_are_warned_of(caplog):
     assert "none of the 1 dev queries has a gold with an English name" in caplog.text
     assert generator.parameters["epochs_run"] == generator.parameters["best_epoch"] == 3
     assert generator.vectors.tolist() == build(epochs=3).vectors.tolist()
+
+
+def test_the_numbers_of_the_paper():
+    """300 dimensions, n = 2 to 5, SGD 0.1, batches of 64, 200 epochs, 50 without gain, 80,000."""
+    encoders = pytest.importorskip("candgen.generators.neural.encoders", exc_type=ImportError)
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(Charagram.build).parameters.items()
+    }
+    expected = {"dimensions": 300, "epochs": 200, "patience": 50, "pairs": 80_000, "seed": 0}
+    assert expected.items() <= defaults.items()
+    assert TOKENIZERS["ngrams"] == CharNgrams(2, 5)
+    assert (encoders.RATES["ngrams"], encoders.BATCH) == (0.1, 64)
+    assert CHARAGRAM.grid == {"mu": (0.01, 0.1, 0.2)}

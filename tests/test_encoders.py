@@ -311,3 +311,20 @@ def test_a_dev_query_is_lost_where_numbers_overflow():
     assert encoders._recall(sides, some, dev._replace(name=np.array([-1])), show) == 0
     sides.mention.table[1] = float("nan")
     assert encoders._recall(sides, some, dev, show) == 0
+
+
+@pytest.mark.parametrize("name", ["ngrams", "lstm", "cnn"])
+def test_long_names_are_encoded_a_few_at_a_time(monkeypatch, name):
+    """And their vectors are the same."""
+    long = rows(*([at % 3] * length for at, length in enumerate([1, 3, 5, 200])))
+    some = lesson(names=long, entities=np.ones(4, np.int64))
+    together = encoders.train(some, plan(encoder=name, epochs=1), nothing).vectors
+    sizes = []
+    encode = encoders._Ragged.take
+    monkeypatch.setattr(
+        encoders._Ragged, "take", lambda self, at: sizes.append(len(at)) or encode(self, at)
+    )
+    monkeypatch.setattr(encoders, "TOKENS_AT_ONCE", 100)
+    apart = encoders.train(some, plan(encoder=name, epochs=1), nothing).vectors
+    assert apart == pytest.approx(together, abs=1e-5)
+    assert 1 in sizes[-3:]

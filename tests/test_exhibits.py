@@ -857,7 +857,7 @@ SAID_SHORT = (
         ({"a": [{"pairs": 80_000}]}, "a: at most 80,000 training pairs (as in the paper)."),
         (
             {"a": [SHORT], "b": [{"epochs": 300}, {"epochs": 200}], "c": [SHORT]},
-            f"{SAID_SHORT} b: at most 200 to 300 epochs (as in the paper).",
+            f"{SAID_SHORT} b: at most 200 to 300 epochs (the paper's: 200).",
         ),
     ],
 )

@@ -181,3 +181,22 @@ def test_shares_are_refused_with_smoothing():
     )
     with pytest.raises(ParameterError, match="not defined with smoothing"):
         index.candidates(["Vín"], scores="share")
+
+
+@given(worlds(), SMOOTHINGS)
+@SLOW
+def test_tokens_are_counted(world, smoothing):
+    """Nodes of the trie that are no tokens have no totals, also with smoothing."""
+    assert index_of(world, smoothing).tokens.known == len(oracle_of(world, smoothing).tokens)
+
+
+@pytest.mark.parametrize("lam", [1.0, 1e6])
+def test_bounds_hold_what_smoothing_adds(lam):
+    """The background outweighs everything else, and still fits the whole numbers of the bounds."""
+    world = large_world(7, entities=600, letters="ab")
+    index = index_of(world, 1e4)
+    queries = [mention for mention, _, _ in world.target[::60]] + ["ab" * 40]
+    pruned = index.tokens.search(queries, 10, lam=lam)
+    exhaustive = index.tokens.search(queries, 10, lam=lam, prune=False)
+    assert np.array_equal(pruned.score, exhaustive.score)
+    assert np.array_equal(pruned.rank, exhaustive.rank)

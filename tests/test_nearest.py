@@ -115,12 +115,3 @@ def test_memory_is_that_of_a_few_blocks(k):
     assert found[0][:3].tolist() == [0, 50_000, 50_001]
     assert peak < 3 * block + 4 * kept
     assert 4 * len(queries) * len(vectors) > 3 * block or k > 30
-
-
-def test_a_million_names_stay_under_two_gigabytes():
-    """What is allocated at once, by the sizes of the blocks: products, scores, places."""
-    product = 4 * module.QUERIES_AT_ONCE * module.VECTORS_AT_ONCE
-    scored = (4 + 8 + 8) * module.SCORED_AT_ONCE * 300 + 4 * module.VECTORS_AT_ONCE * 300
-    places = 3 * 12 * module.PLACES_AT_ONCE
-    names = 4 * 300 * 1_000_000
-    assert 2 * product + scored + places + names < 2 << 30

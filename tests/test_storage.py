@@ -479,11 +479,11 @@ def test_the_manifest_of_another_index(folder, tmp_path):
 
 def test_a_newer_format_says_upgrade(folder):
     def newer(manifest):
-        manifest.update(format_version=2, something_new=[])
+        manifest.update(format_version=3, something_new=[])
 
     rewrite(folder, newer)
     said = refusal(storage.load, folder)
-    assert "format 2, this one reads 1" in said
+    assert "format 3, this one reads up to 2" in said
     assert "upgrade" in said
     # It is an index nevertheless, so it may be replaced.
     storage.save(folder, **content())

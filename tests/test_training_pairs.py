@@ -94,6 +94,18 @@ def test_draws_differ_by_seed_and_not_by_the_order_of_rows():
     ]
     assert some[0] == some[1] != some[2]
     assert len(set(some[0])) == 20
+    most, _ = drawn({"da": MentionTable.from_pairs(rows)}, english, pairs=199)
+    assert len(set(most)) == 199
+
+
+def test_a_target_without_a_named_entity_leaves_the_pivots_alone():
+    tables = {
+        "fo": MentionTable.from_pairs([("onkur", "Q9")]),
+        "da": MentionTable.from_pairs([("en", "Q1"), ("to", "Q2")]),
+    }
+    pairs, used = drawn(tables, SMALL_ENGLISH, target="fo", mu=0.2)
+    assert {weight for *_, weight in pairs} == {1.0}
+    assert used == {"fo": 0, "da": 2}
 
 
 @given(

@@ -68,3 +68,7 @@ def test_a_version_does_not_take_what_it_fixes():
         FUSION.check({"fusion"})
     with pytest.raises(ParameterError, match="'threshold' is no parameter"):
         SMOOTHING.check({"threshold"})
+    with pytest.raises(ParameterError, match="'wildcards' is no parameter"):
+        WILDCARDS(TOY, {"wildcards": False})
+    with pytest.raises(ParameterError, match="'bogus' is no parameter of this method: use alpha"):
+        PTI(TOY, {"bogus": 1})

@@ -147,8 +147,7 @@ class TokenIndex:
 
     def place(self, entity: str) -> int | None:
         """Where an entity stands among the entities, if it does."""
-        at = bisect_left(self.entities, _tie_key(entity), key=_tie_key)
-        return at if at < len(self.entities) and self.entities[at] == entity else None
+        return place_of(entity, self.entities)
 
     def number(self, place: int) -> int:
         """The inner number of the entity at a place; one pass over all entities."""
@@ -256,6 +255,12 @@ class TokenIndex:
 def known_tokens(token_total: Floats) -> int:
     """How many tokens have a total, in whatever layer; nodes that are no tokens have none."""
     return int(np.count_nonzero(((token_total > 0) & (token_total < np.inf)).any(axis=0)))
+
+
+def place_of(entity: str, entities: StringTable) -> int | None:
+    """Where an entity stands among entities in the order that breaks ties, if it does."""
+    at = bisect_left(entities, _tie_key(entity), key=_tie_key)
+    return at if at < len(entities) and entities[at] == entity else None
 
 
 def _tie_key(entity: str) -> tuple[int, str]:

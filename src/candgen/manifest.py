@@ -18,7 +18,9 @@ import numpy as np
 from candgen.errors import StorageError
 
 FORMAT = "candgen"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+READABLE = (1, 2)
+"""Versions that can be read; the first had one layer of counts, and did not say so."""
 DTYPES = {"|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8))}
 NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
@@ -46,6 +48,7 @@ class Manifest:
     inputs: dict[str, Any]
     version: str
     files: dict[str, File]
+    format_version: int
 
 
 def render(content: Mapping[str, Any]) -> bytes:
@@ -72,7 +75,7 @@ def read_manifest(path: Path, file: io.BufferedReader) -> Manifest:
         _require(isinstance(parameters, dict), isinstance(inputs, dict))
     except (ValueError, TypeError, KeyError, AttributeError):
         raise StorageError(f"{path} is damaged: build the index again") from None
-    return Manifest(kind, parameters, inputs, version, files)
+    return Manifest(kind, parameters, inputs, version, files, content["format_version"])
 
 
 def _parse(path: Path, text: bytes) -> dict[str, Any]:
@@ -88,7 +91,7 @@ def _parse(path: Path, text: bytes) -> dict[str, Any]:
     if isinstance(version, int) and version > FORMAT_VERSION:
         raise StorageError(
             f"{path} was written by a newer candgen (format {version}, this one reads "
-            f"{FORMAT_VERSION}): upgrade candgen, or build the index again"
+            f"up to {FORMAT_VERSION}): upgrade candgen, or build the index again"
         )
     content.pop("checksum", None)
     try:
@@ -96,7 +99,7 @@ def _parse(path: Path, text: bytes) -> dict[str, Any]:
         intact = render(content) == text
     except (ValueError, RecursionError):
         raise damaged from None
-    if not intact or version != FORMAT_VERSION or set(content) != _FIELDS:
+    if not intact or version not in READABLE or set(content) != _FIELDS:
         raise damaged
     return content
 

@@ -94,6 +94,7 @@ class Method:
 
     def __call__(self, training: Training, parameters: Parameters) -> Generator:
         """Build a generator."""
+        self.check(parameters)
         return self.build(training, parameters)
 
     def check(self, parameters: Iterable[str]) -> None:

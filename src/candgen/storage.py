@@ -78,6 +78,7 @@ class Stored:
     """Bytes on the disk, by array name."""
     version: str
     """Of the candgen that wrote it."""
+    format_version: int
 
 
 class Contents(NamedTuple):
@@ -148,6 +149,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = False) -> Stored:
         path=Path(path),
         sizes={name: file.size for name, file in manifest.files.items()},
         version=manifest.version,
+        format_version=manifest.format_version,
     )
 
 

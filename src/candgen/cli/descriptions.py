@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 PAIRS_SHOWN = 10
 
 
-def describe_index(stored: "Stored", format_version: int, *, verified: bool) -> dict[str, Any]:
+def describe_index(stored: "Stored", *, verified: bool) -> dict[str, Any]:
     """All that the manifest and the shapes of the arrays tell."""
     described: dict[str, Any] = {
         "kind": stored.kind,
         "candgen_version": stored.version,
-        "format_version": format_version,
+        "format_version": stored.format_version,
         "verified": verified,
     }
     if stored.kind == "pti" and "blocks.key" in stored.arrays:

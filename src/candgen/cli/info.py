@@ -63,11 +63,11 @@ def info(
 
             described, print_it = describe_dataset(read_dataset(path), verify=verify), _show_dataset
         else:
-            from candgen import manifest, storage  # noqa: PLC0415 (--help need not wait for NumPy)
+            from candgen import storage  # noqa: PLC0415 (--help need not wait for NumPy)
 
             stored = storage.load(path, verify=verify)
             verified = verify or sum(stored.sizes.values()) <= storage.SMALL
-            described = describe_index(stored, manifest.FORMAT_VERSION, verified=verified)
+            described = describe_index(stored, verified=verified)
             print_it = _show_index
     if form is Format.JSON:
         write_json({"path": str(path), **described})

@@ -52,13 +52,13 @@ def describe_budgets(budgets: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
 
 
 def _compared(name: str, budgets: Iterable[Mapping[str, Any]]) -> str:
-    """How much of one thing there was, and how much in the paper, where that was more."""
+    """How much of one thing there was, and how much in the paper, where that is not the same."""
     known = [budget for budget in budgets if name in budget]
     if not known:
         return ""
     low, high = (pick(budget[name] for budget in known) for pick in (min, max))
     amount = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     paper = max(budget.get(f"of_{name}", PAPER[name]) for budget in known)
-    compared = "as in the paper" if low >= paper else f"the paper's: {paper:,}"
+    compared = "as in the paper" if low == high == paper else f"the paper's: {paper:,}"
     called = _CALLED[name] if high > 1 else _CALLED[name].removesuffix("s")
     return f"{amount} {called} ({compared})"

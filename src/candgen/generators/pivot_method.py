@@ -163,15 +163,19 @@ def _ranked(
     return np.where(there.any(axis=1), there.argmax(axis=1) + 1, 0).astype(np.int64)
 
 
-def _version(**fixed: Any) -> Method:  # noqa: ANN401
-    """PTI with some parameters fixed."""
+def _version(fixed: Parameters, defaults: Parameters | None = None) -> Method:
+    """PTI with some parameters fixed, and others with another default."""
+
+    def complete(parameters: Parameters) -> Parameters:
+        return {**(defaults or {}), **parameters, **fixed}
+
     return replace(
         PTI,
-        build=lambda training, parameters: build(training, {**fixed, **parameters}),
+        build=lambda training, parameters: build(training, complete(parameters)),
         ranks=lambda training, choices, queries, k: ranks(
-            training, [{**fixed, **choice} for choice in choices], queries, k
+            training, [complete(choice) for choice in choices], queries, k
         ),
-        options=PTI.options - set(fixed),
+        options=PTI.options - set(fixed) - set(defaults or {}),
     )
 
 
@@ -185,9 +189,9 @@ PTI = Method(
     ),
     ranks=ranks,
 )
-WILDCARDS = _version(wildcards=True)
-FUSION = _version(fusion="probabilities")
-SMOOTHING = _version(fusion="probabilities", smoothing=1e-5)
+WILDCARDS = _version({"wildcards": True})
+FUSION = _version({"fusion": "probabilities"})
+SMOOTHING = _version({"fusion": "probabilities"}, {"smoothing": 1e-5})
 SMOOTHING = replace(
     SMOOTHING,
     grid={**PTI.grid, "smoothing": (1e-6, 1e-5, 1e-4)},

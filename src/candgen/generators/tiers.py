@@ -1,5 +1,6 @@
 """Tiers: several sources of candidates that are asked in turn, each for what the others left."""
 
+import math
 from collections.abc import Callable, Sequence
 
 from candgen.errors import ParameterError
@@ -50,10 +51,21 @@ def ask_in_turn(
 
 
 def _take(found: dict[str, float], answer: Sequence[tuple[str, float]], k: int, left: int) -> None:
-    """Put what is new in an answer at the end of what was found, up to k in all."""
+    """Put what is new in an answer at the end of what was found, up to k in all.
+
+    s / (1 + s) may round what the tier tells apart to the same number, or to one in the other
+    order. So that scores tell what the tier told, whoever is worse there gets at most the next
+    smaller number.
+    """
+    last = next(reversed(found.values()), math.inf)
+    before = math.inf
     for entity, given in answer:
         if len(found) >= k:
             break
         score = float(given)
-        if score > 0 and entity not in found:
-            found[entity] = left + score / (1 + score) if score < float("inf") else left + 1.0
+        if not score > 0 or entity in found:
+            continue
+        made = left + (score / (1 + score) if score < math.inf else 1.0)
+        last = min(made, math.nextafter(last, 0.0) if score < before else last)
+        before = score
+        found[entity] = last

@@ -69,7 +69,8 @@ def complexity(results: Results) -> Exhibit:
     )  # fmt: skip
     note = joined(
         f"Each in a process of its own on {_cores(results)}, with threshold "
-        f"{COMPLEXITY_THRESHOLD} where a method has one. Peak memory is that of the whole process. "
+        f"{COMPLEXITY_THRESHOLD} where a method has one. Seconds are CPU time, which on a quiet "
+        "machine is what passes. Peak memory is that of the whole process. "
         "The paper had larger tables and another machine.",
         results.budgets("complexity"),
     )

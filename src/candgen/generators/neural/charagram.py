@@ -1,7 +1,6 @@
 """Charagram and its relatives: mentions and English names as vectors, compared by their cosine."""
 
 import os
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +18,7 @@ from candgen.generators.neural.lessons import EncoderName, Weights
 from candgen.generators.neural.nearest import nearest
 from candgen.generators.neural.spelling import Spelling
 from candgen.generators.neural.teaching import LEAST, TOKENIZERS, Options, teach
+from candgen.index import place_of
 from candgen.mentions import MentionTable
 from candgen.queries import Query
 from candgen.sources import SourceMention, Sources
@@ -145,16 +145,12 @@ class Charagram:
 
     def knows(self, entities: Sequence[str]) -> list[bool]:
         """Which of these entities can be candidates: those of the space with an English name."""
-        return [self._place(entity) is not None for entity in entities]
+        return [place_of(entity, self.entities) is not None for entity in entities]
 
     def names(self, entity: str) -> list[SourceMention]:
         """The English name of an entity and its mentions in the tables, the most frequent first."""
-        place = self._place(entity)
+        place = place_of(entity, self.entities)
         return [] if place is None else self.sources.of(place)
-
-    def _place(self, entity: str) -> int | None:
-        at = bisect_left(self.entities, _tie_key(entity), key=_tie_key)
-        return at if at < len(self.entities) and self.entities[at] == entity else None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the generator to a folder that ``candgen.load`` opens."""
@@ -182,7 +178,3 @@ class Charagram:
             Sources.from_arrays(under("sources", arrays), languages=parameters["sources"]),
             parameters, stored.inputs,
         )  # fmt: skip
-
-
-def _tie_key(entity: str) -> tuple[int, str]:
-    return len(entity), entity

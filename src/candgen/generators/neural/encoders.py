@@ -53,6 +53,8 @@ SPREAD = 0.05
 """Embeddings of n-grams begin between -SPREAD and SPREAD: so many are summed that more would leave
 no slope to the tanh."""
 ROWS_AT_ONCE = 4096
+TOKENS_AT_ONCE = 1 << 17
+"""What is encoded together, every row as long as the longest of them, has no more tokens."""
 
 _TURN = threading.Lock()
 
@@ -320,8 +322,12 @@ def _epoch(
 @torch.no_grad()
 def _units(encoder: Encoder, rows: _Ragged, chosen: Tensor) -> Iterator[Tensor]:
     """The vectors of some rows, of length 1, block by block."""
-    for some in chosen.split(ROWS_AT_ONCE):
+    while len(chosen):
+        some = chosen[:ROWS_AT_ONCE]
+        longest = int((rows.start[some + 1] - rows.start[some]).max())
+        some = some[: max(1, TOKENS_AT_ONCE // max(longest, 1))]
         yield functional.normalize(encoder.encode(*rows.take(some)))
+        chosen = chosen[len(some) :]
 
 
 def _space(sides: _Sides, lesson: Lesson) -> Iterator[Tensor]:
