@@ -155,6 +155,9 @@ def test_module_and_status_of_a_mistake():
     assert run.stderr == b"candgen: nowhere.candgen does not exist: build it first\n"
 
 
+NEURAL = "build --method charagram --pivot {world}/is.tsv "
+
+
 @pytest.mark.parametrize(
     ("line", "named"),
     [
@@ -205,10 +208,19 @@ def test_module_and_status_of_a_mistake():
         ("build --pivot {world}/is.tsv --set epochs -o {world}/x", "NAME=VALUE"),
         ("build --pivot {world}/is.tsv --set depth=3 -o {world}/x", "--set depth"),
         ("build --pivot {world}/is.tsv --set lam=1 --lam 2 -o {world}/x", "--lam and --set lam"),
-        ("build --pivot {world}/is.tsv --english {world}/no.tsv -o {world}/x", "no.tsv"),
+        (
+            NEURAL + "--english {world}/no.tsv -o {world}/x",
+            "no.tsv",
+        ),
         ("build --pivot {world}/is.tsv --english en= -o {world}/x", "--english"),
-        ("build --pivot {world}/is.tsv --dev {world}/no.tsv -o {world}/x", "no.tsv"),
-        ("build --pivot {world}/is.tsv --dev {world}/fo.tsv.gz -o {world}/x", "UTF-8"),
+        (
+            NEURAL + "--english {world}/is.tsv --dev {world}/no.tsv -o {world}/x",
+            "no.tsv",
+        ),
+        (
+            NEURAL + "--english {world}/is.tsv --dev {world}/fo.tsv.gz -o {world}/x",
+            "UTF-8",
+        ),
         # What is wrong with -o is said before the tables are read.
         ("build --pivot {world}/nowhere.tsv -o {world}/no/where", "no/where"),
         ("build --pivot {world}/nowhere.tsv -o {world}/is.tsv/x", "is.tsv/x"),
@@ -750,7 +762,7 @@ def test_a_long_explanation_still_adds_up(cli, tmp_path):
 def test_info_for_programs(cli, world, index):
     found = json.loads(cli("info", index, "--format", "json").out)
     assert found["kind"] == "pti"
-    assert found["format_version"] == 1
+    assert found["format_version"] == 2
     assert found["verified"] is True
     assert found["language"] == "fo"
     assert found["languages"]["is"] == {
