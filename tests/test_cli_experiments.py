@@ -191,7 +191,7 @@ def test_tune_never_opens_test(cli, tables, dataset):
         (["--grid", "normalizer=magic"], "'magic'"),
         (["--grid", "lam=1", "--grid", "lam=2"], "once for each name"),
         (["--grid", "mu=1"], "'mu' is no parameter"),
-        (["--grid", "lam=-1"], "lam is -1.0"),
+        (["--grid", "lam=-1"], "lam is -1:"),
         (["--method", "magic"], "there is no method 'magic': choose "),
         (["--set", "lam"], "--set lam: expected NAME=VALUE"),
         (["--set", "mu=1"], "'mu' is no parameter"),

@@ -66,7 +66,7 @@ def recording(script, **about):
         built.append(Scripted(training, dict(parameters), script))
         return built[-1]
 
-    about = {"size": lambda _: Size(1), "options": frozenset(FIXED) - {"lam"}, **about}
+    about = {"size": lambda _: Size(1), "options": frozenset({"alpha", *FIXED}), **about}
     return Method(build=build, **about), built
 
 

@@ -219,7 +219,8 @@ def _measure_with_guess(folder):
         "from test_reproduce import PTI, guess\n"
         "from candgen.evaluation.complexity import answer\n"
         "from candgen.methods import Method, Size\n"
-        "added = Method(build=guess, size=lambda made: Size(len(made.entities)))\n"
+        "added = Method(build=guess, size=lambda made: Size(len(made.entities)),\n"
+        "    options=frozenset({'epochs', 'mu'}))\n"
         "json.dump(answer({'pti': PTI, 'guess': added}, json.load(sys.stdin)), sys.stdout)\n",
         encoding="utf-8",
     )
