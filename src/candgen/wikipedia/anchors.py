@@ -1,0 +1,169 @@
+"""What a reader sees of a link: its text without the markup that makes it bold, small or a note.
+
+Every function takes time in proportion to the text, whatever stands in it.
+"""
+
+import re
+from html.entities import html5
+from urllib.parse import unquote
+
+_OPENING: dict[tuple[str, ...], re.Pattern[str]] = {
+    names: re.compile(rf"<(?:!--|({'|'.join(names) or '(?!)'})(?=[\s/>]))", re.IGNORECASE)
+    for names in (("nowiki", "ref"), ("nowiki",), ("ref",), ())
+}
+_CLOSING = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("nowiki", "ref")}
+_ESCAPES = str.maketrans({character: f"&#{ord(character)};" for character in "<>[]{}|'"})
+_BREAK = re.compile(r"</?(?:br|p|div|hr|li|dd|dt|center|blockquote)(?:[\s/][^<>]*)?>", re.I)
+_TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
+_EXTERNAL_LINK = re.compile(
+    r"\[(?:[a-z]{2,12}://|//|mailto:|news:)[^\s\[\]<>\"]*\s*([^\[\]]*)\]", re.IGNORECASE
+)
+_QUOTES = re.compile("''+")
+_CHARACTER = re.compile(r"&(?:#([0-9]+)|#[xX]([0-9A-Fa-f]+)|([A-Za-z][0-9A-Za-z]*));")
+_INVISIBLE = " \u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+"""What is stripped from both ends: spaces and the marks of writing direction."""
+
+_NAMESPACE = r"(?::?[ _0-9A-Za-z\x80-\U0010ffff-]+:|:|)"
+_PIPE_TRICKS = tuple(
+    re.compile(_NAMESPACE + rest, re.DOTALL)
+    for rest in (
+        r"(.+?) ?\(.+\)",  # Vágar (oyggj)
+        r"(.+?) ?（.+）",
+        r"(.+?)(?: ?\(.+\))?(?:(?:, |，|، ).+)?",  # Miðvágur, Vágar
+    )
+)
+
+
+def prepare(text: str) -> str:
+    """Remove comments and notes, and escape what stands in ``nowiki``; what is not closed stays.
+
+    Only of a comment the end may be missing, as in MediaWiki.
+
+    >>> prepare("[[Vágar<!-- an island -->|the <nowiki>''island''</nowiki><ref>[[x]]</ref>]]")
+    '[[Vágar|the &#39;&#39;island&#39;&#39;]]'
+    """
+    pieces: list[str] = []
+    names: tuple[str, ...] = ("nowiki", "ref")
+    done = at = 0
+    while opening := _OPENING[names].search(text, at):
+        at, name = opening.end(), (opening[1] or "").lower()
+        if region := _region(text, at, name):
+            inside, end, at = region
+            pieces.append(text[done : opening.start()])
+            if name == "nowiki":
+                pieces.append(text[inside:end].translate(_ESCAPES))
+            done = at
+        else:  # it is not closed; nor is what follows, which need not be tried
+            names = tuple(each for each in names if each != name)
+    return "".join(pieces) + text[done:]
+
+
+def _region(text: str, start: int, name: str) -> tuple[int, int, int] | None:
+    """Tell where what is open ends: where its content begins and ends, and what follows begins."""
+    if not name:
+        end = text.find("-->", start)
+        return (start, end, end + 3) if end >= 0 else (start, len(text), len(text))
+    inside = text.find(">", start) + 1
+    if inside and text[inside - 2] == "/":
+        return inside, inside, inside
+    closing = _CLOSING[name].search(text, inside) if inside else None
+    return (inside, closing.start(), closing.end()) if closing else None
+
+
+def decode_characters(text: str) -> str:
+    """Decode character references once; what is none stays.
+
+    >>> decode_characters("AT&amp;T &amp;amp; R&D &#9786;")
+    'AT&T &amp; R&D ☺'
+    """
+    return _CHARACTER.sub(_character, text)
+
+
+def _character(reference: re.Match[str]) -> str:
+    decimal, hexadecimal, name = reference.groups()
+    if name:
+        return html5.get(name + ";", reference[0])
+    digits = (decimal or hexadecimal).lstrip("0")
+    # Longer numbers are no characters, and Python refuses to read very long ones.
+    point = int(digits or "0", 10 if decimal else 16) if len(digits) < 8 else 0
+    surrogate = 0xD800 <= point < 0xE000
+    return chr(point) if 32 <= point <= 0x10FFFF and not surrogate else reference[0]
+
+
+def fold(text: str) -> str:
+    """Make white space of any kind and length one space, and strip it, with invisible marks.
+
+    >>> fold(" Tórs\\n\\u00a0havn\\u200e ")
+    'Tórs havn'
+    """
+    return " ".join(text.split()).strip(_INVISIBLE)
+
+
+def visible(anchor: str) -> str:
+    """Give what a reader sees of prepared wikitext that holds no template.
+
+    >>> visible("''Den'' <small>'''gamle'''</small>&nbsp;by")
+    'Den gamle\\xa0by'
+    """
+    if "<" in anchor:
+        anchor = _TAG.sub("", _BREAK.sub(" ", anchor))
+    if "[" in anchor:
+        anchor = _EXTERNAL_LINK.sub(r"\1", anchor)
+    if "''" in anchor:
+        anchor = "\n".join(map(without_quotes, anchor.split("\n")))
+    return decode_characters(anchor) if "&" in anchor else anchor
+
+
+def without_quotes(line: str) -> str:
+    """Remove the quotes that make a line bold or italic, and keep those that are apostrophes.
+
+    >>> without_quotes("'''La''' ''Marseillaise''"), without_quotes("l'''Eneide''")
+    ('La Marseillaise', "l'Eneide")
+    """
+    texts, runs = _QUOTES.split(line), [len(run) for run in _QUOTES.findall(line)]
+    # Four are an apostrophe and bold; more than five are apostrophes and both.
+    kept = [1 if length == 4 else max(0, length - 5) for length in runs]
+    bold = sum(length >= 3 for length in runs)
+    italic = sum(length == 2 or length >= 5 for length in runs)
+    if bold % 2 and italic % 2:
+        _keep_apostrophe(texts, runs, kept)
+    return texts[0] + "".join("'" * n + text for n, text in zip(kept, texts[1:], strict=True))
+
+
+def _keep_apostrophe(texts: list[str], runs: list[int], kept: list[int]) -> None:
+    """Where neither bold nor italic ends, one bold was meant as an apostrophe and italic.
+
+    MediaWiki prefers the one after a single letter, then after a longer word, then after a space.
+    """
+    ranks = []
+    for number, length in enumerate(runs):
+        if length in (3, 4):
+            before = texts[number] + "'" * kept[number]
+            rank = 2 if before[-1:] == " " else 0 if before[-2:-1] == " " else 1
+            ranks.append((rank, number))
+    if ranks:
+        kept[min(ranks)[1]] += 1
+
+
+def shown_target(target: str) -> str:
+    """Give what MediaWiki shows of a link without a pipe: the target as it was typed.
+
+    >>> shown_target(":Bólkur:Oyggjar"), shown_target("R%C3%B3m#S&oslash;ga")
+    ('Bólkur:Oyggjar', 'Róm#Søga')
+    """
+    target = target.lstrip().removeprefix(":")
+    if "%" in target:
+        target = unquote(target, errors="replace")
+    return decode_characters(target) if "&" in target else target
+
+
+def pipe_trick(target: str) -> str:
+    """Give the anchor that MediaWiki makes of ``[[target|]]`` when a page is saved.
+
+    >>> pipe_trick("Hjálp:Vágar (oyggj)"), pipe_trick("Miðvágur, Vágar"), pipe_trick("Vágar#Søga")
+    ('Vágar', 'Miðvágur', '')
+    """
+    if "#" in target:
+        return ""
+    tried = (trick.fullmatch(target) for trick in _PIPE_TRICKS)
+    return next((shown_target(found[1]) for found in tried if found), "")

@@ -1,0 +1,184 @@
+"""From wikitext to links: what each leads to, and the words that a reader sees."""
+
+import re
+import unicodedata
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from candgen.kernels.wikitext import LINK_PREFIX, LINK_TRAIL, find_links
+from candgen.wikipedia.anchors import fold, pipe_trick, prepare, shown_target, visible
+from candgen.wikipedia.reasons import Reason
+from candgen.wikipedia.site import Site
+from candgen.wikipedia.titles import PLAIN, Title, Titles
+
+_MEDIA, _MAIN = -2, 0
+_SHOWN_OTHERWISE = {6: Reason.IMAGE, 14: Reason.CATEGORY}
+"""Namespaces whose pages are linked to only with a colon before their name."""
+
+_PROTOCOL = re.compile(
+    r"\s*(?:(?:https?|ftps?|sftp|git|gopher|ircs?|mms|nntp|redis|ssh|svn|telnet|wikipedia"
+    r"|worldwind)://|//|(?:bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp):)",
+    re.I,
+)
+_PIPE_OR_EQUALS = re.compile(r"\{\{\s*([!=])\s*\}\}")
+_LONGEST_REDIRECT_WORD = 256
+_LONGEST_TARGET = 4096
+"""Titles have 255 bytes; with every one encoded and a long section, a target is shorter still."""
+
+
+# Most links are plain: what a reader sees of them is what stands there.
+_WORDS = f"{PLAIN}+(?: {PLAIN}+)*"
+_ANCHOR = PLAIN.replace("[^", "[^'")
+_is_plain = re.compile(
+    rf"\[\[(?!\.)({_WORDS})(?:\|({_ANCHOR}+(?: {_ANCHOR}+)*))?\]\]({_ANCHOR}*)"
+).fullmatch
+_new = tuple.__new__  # what Link(...) does, in half its time
+
+
+class Link(NamedTuple):
+    """A link of a page: the title that it leads to, and the mention that a reader sees."""
+
+    title: str
+    mention: str
+
+
+class LinkReader:
+    """Reads the links of the pages of one wiki.
+
+    Finding links needs the page, understanding one needs only the link, so that a link that
+    occurs a thousand times can be counted as bytes and understood once.
+
+    >>> header = '<mediawiki xml:lang="fo"><siteinfo><dbname>fowiki</dbname></siteinfo>'
+    >>> reader = LinkReader(Site.from_xml(header.encode()))
+    >>> page = "Á [[Hovuðssíða|''síðuni'']] um [[Føroyar]]nar".encode()
+    >>> [raw.decode() for raw in reader.raw_links(page)]
+    ["[[Hovuðssíða|''síðuni'']]", '[[Føroyar]]nar']
+    >>> reader.links(page)
+    [Link(title='Hovuðssíða', mention='síðuni'), Link(title='Føroyar', mention='Føroyarnar')]
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        *,
+        namespaces: Collection[int] = (0,),
+        templates: bool = True,
+        refs: bool = True,
+        tables: bool = True,
+    ) -> None:
+        self._titles = Titles(site)
+        self._letters = _letters(site)
+        self._namespaces = frozenset(namespaces)
+        self._reads_articles = _MAIN in self._namespaces
+        self._switches = (bool(templates), bool(refs), bool(tables))
+        self._redirect_words = frozenset(site.redirect_words) | {"#redirect"}
+
+    def raw_links(self, text: bytes) -> list[bytes]:
+        """Give every link of a page, as the bytes ``prefix[[target|anchor]]trail``.
+
+        Of an image whose caption has links it is only the head, ``[[File:x.jpg|``, and of a link
+        with links in a template only the start, ``[[x|y {{``. Other links around links are text
+        for MediaWiki, and are left out. Never raises.
+        """
+        if b"[[" not in text:
+            return []
+        page = np.frombuffer(text, dtype=np.uint8)
+        first, last, heads = find_links(page, self._letters, *self._switches)
+        spans = zip(first.tolist(), last.tolist(), strict=True)
+        raws = [text[start:end] for start, end in spans]
+        if heads:
+            no_images = self._no_images(raws)
+            raws = [raw for raw in raws if raw not in no_images]
+        return raws
+
+    def read(self, raw: bytes) -> Link | Reason:
+        """Understand one of the `raw_links`, or tell why it is not kept. Never raises."""
+        text = raw.decode("utf-8", "replace")
+        if self._reads_articles and (plain := _is_plain(text)):
+            target, anchor, trail = plain.groups()
+            if (title := self._titles.plain(target)) is not None:
+                return _new(Link, (title, (anchor or target) + trail))
+        return self._read_any(text)
+
+    def _read_any(self, text: str) -> Link | Reason:
+        if "<" in text:
+            text = prepare(text)
+        prefix, _, inside = text.partition("[[")
+        trail = ""
+        if not inside.endswith(("|", "{{")):  # else it is the start of one with links inside
+            inside, _, trail = inside.rpartition("]]")
+        if "{{" in inside:
+            inside = _PIPE_OR_EQUALS.sub(lambda found: "|="[found[1] == "="], inside)
+        target, pipe, anchor = inside.partition("|")
+        title = self._title(target)
+        if isinstance(title, Reason):
+            return title
+        if not pipe:
+            anchor = shown_target(target)
+        elif not anchor:
+            anchor = pipe_trick(target)
+        elif "{{" in anchor:
+            return Reason.TEMPLATE
+        else:
+            anchor = visible(anchor)
+        mention = fold(prefix + anchor + trail)
+        if not mention or ((prefix or trail) and not fold(anchor)):
+            return Reason.EMPTY
+        return Link(title, mention)
+
+    def links(self, text: bytes) -> list[Link | Reason]:
+        """Give every link of a page, or why it is not kept, in the order of the page."""
+        return [self.read(raw) for raw in self.raw_links(text)]
+
+    def redirect_target(self, text: bytes) -> Title | Reason | None:
+        """Give the page that a redirect leads to; None for a page that is none.
+
+        A redirect begins with ``#REDIRECT`` or the wiki's own word for it, white space apart;
+        as in MediaWiki, after a comment it is none.
+        """
+        brackets = text.find(b"[[", 0, _LONGEST_REDIRECT_WORD)
+        if brackets < 0:
+            return None
+        word = text[:brackets].decode("utf-8", "replace").strip().removesuffix(":").rstrip()
+        if unicodedata.normalize("NFC", word).casefold() not in self._redirect_words:
+            return None
+        end = text.find(b"]]", brackets)
+        inside = text[brackets + 2 : end].decode("utf-8", "replace")
+        return None if end < 0 or "\n" in inside else self._parse(inside.partition("|")[0])
+
+    def _no_images(self, raws: list[bytes]) -> set[bytes]:
+        """Give the heads that are not those of images."""
+        heads = {raw for raw in raws if raw.endswith(b"|")}
+        return {head for head in heads if self.read(head) is not Reason.IMAGE}
+
+    def _parse(self, target: str) -> Title | Reason:
+        return self._titles.parse(target) if len(target) <= _LONGEST_TARGET else Reason.INVALID
+
+    def _title(self, target: str) -> str | Reason:
+        """Give the title of a link's target if it is one that is asked for."""
+        if "{{" in target:
+            return Reason.TEMPLATE
+        title = self._parse(target)
+        if isinstance(title, Reason):
+            return title
+        namespace, text = title
+        if namespace == _MAIN:
+            if (":" in target or "//" in target) and _PROTOCOL.match(target):
+                return Reason.INVALID
+        elif namespace == _MEDIA:
+            return Reason.IMAGE
+        elif namespace in _SHOWN_OTHERWISE and not target.lstrip().startswith(":"):
+            return _SHOWN_OTHERWISE[namespace]
+        return text if namespace in self._namespaces else Reason.NAMESPACE
+
+
+def _letters(site: Site) -> npt.NDArray[np.uint8]:
+    """Give the table by which the kernel knows what belongs to a link."""
+    letters = np.zeros(max(map(ord, site.trail + site.prefix + "\x7f")) + 1, dtype=np.uint8)
+    for characters, which in ((site.trail, LINK_TRAIL), (site.prefix, LINK_PREFIX)):
+        letters[np.array([ord(each) for each in characters], dtype=np.int64)] |= which
+    letters[0] = LINK_PREFIX if site.prefix else 0
+    return letters
