@@ -8,13 +8,15 @@ import pytest
 
 import candgen
 
-LEFT_OUT = ["candgen.kernels", "candgen.__main__"]
+LEFT_OUT = ["candgen.__main__"]
 if importlib.util.find_spec("torch") is None:
     LEFT_OUT.append("candgen.generators.neural.encoders")  # it needs PyTorch, which is optional
+if importlib.util.find_spec("pyspark") is None:
+    LEFT_OUT.append("candgen.wikipedia.spark")  # it needs PySpark, which is optional
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(candgen.__path__, "candgen.")
-    if not module.name.startswith(tuple(LEFT_OUT))
+    if not module.name.startswith("candgen.kernels") and module.name not in LEFT_OUT
 ]
 
 

@@ -315,7 +315,7 @@ def _read_parquet(path: Path, *, skip_bad_rows: bool) -> Rows:
     try:
         # Not pq.read_table, which makes columns of the folders that the path goes through.
         with pq.ParquetFile(path) as file:
-            schema = file.schema_arrow
+            schema, metadata = file.schema_arrow, file.metadata.metadata
             _check_names(str(path), schema.names, "in the Parquet schema")
             table = file.read(columns=[name for name in SCHEMA.names if name in schema.names])
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -325,7 +325,7 @@ def _read_parquet(path: Path, *, skip_bad_rows: bool) -> Rows:
             f"{path} is not a sound Parquet file ({_reason(error)}): copy or write it again"
         ) from error
     rows = arrow_rows(table, str(path), skip_bad_rows=skip_bad_rows, hint=_SKIP_HINT)
-    return rows._replace(metadata=_decoded_metadata(schema.metadata or {}))
+    return rows._replace(metadata=_decoded_metadata(metadata or {}))
 
 
 def arrow_rows(table: pa.Table, place: str, *, skip_bad_rows: bool = False, hint: str = "") -> Rows:

@@ -15,8 +15,11 @@ import typer
 
 from candgen.cli.build import METHODS_SHOWN, build
 from candgen.cli.demo import demo
+from candgen.cli.download import download
 from candgen.cli.evaluate import evaluate
 from candgen.cli.explain import explain
+from candgen.cli.extract import extract
+from candgen.cli.extract_wikidata import extract_wikidata
 from candgen.cli.info import info
 from candgen.cli.query import query
 from candgen.cli.reproduce import reproduce
@@ -40,6 +43,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 app.command()(demo)
+app.command()(download)
+app.command()(extract)
+app.command()(extract_wikidata)
 app.command(epilog=METHODS_SHOWN)(build)
 app.command()(query)
 app.command()(explain)

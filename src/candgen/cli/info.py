@@ -1,5 +1,6 @@
 """``candgen info``: what an index, a mention table or a dataset is made of."""
 
+import json
 import re
 from collections.abc import Iterator
 from enum import StrEnum
@@ -21,6 +22,7 @@ TABLE_SUFFIXES = (".tsv", ".jsonl", ".ndjson", ".parquet")
 FILES_SHOWN = 40
 TYPES = ("easy", "medium", "hard")
 COLUMNS = ("role", "alpha", "pairs", "occurrences", "entities")
+_WORDS = ("true", "false", "null")
 COUNTED = ("pairs", "entities", *TYPES)
 
 
@@ -182,12 +184,23 @@ def _cell(name: str, value: Any) -> str:  # noqa: ANN401
 def _show_table(path: Path, described: dict[str, Any]) -> None:
     facts = [("kind", "mention table")]
     facts += [(w, f"{described[w]:,}") for w in ("pairs", "mentions", "entities", "occurrences")]
-    facts += [("sha256", described["sha256"]), *described["metadata"].items()]
+    facts.append(("sha256", described["sha256"]))
+    for name, text in described["metadata"].items():
+        facts += facts_of(name, _value(text))
     _show_facts(path, facts)
     pairs = table("mention", "entity", "count", right=["count"])
     for pair in described["most_frequent"]:
         pairs.add_row(visible(pair["mention"]), visible(pair["entity"]), f"{pair['count']:,}")
     show("", pairs)
+
+
+def _value(text: str) -> Any:  # noqa: ANN401
+    """What a text of the metadata says: JSON where it has parts, otherwise itself."""
+    try:
+        found = json.loads(text) if text.startswith(("{", "[")) or text in _WORDS else text
+    except (ValueError, RecursionError):
+        return text
+    return found
 
 
 def _show_dataset(path: Path, described: dict[str, Any]) -> None:

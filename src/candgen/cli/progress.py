@@ -4,10 +4,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+if TYPE_CHECKING:
+    from candgen.wikipedia.gather import Progress as Reading
 
 
 @contextmanager
@@ -51,12 +63,37 @@ def mention_counter() -> Iterator[Callable[[int], None]]:
         yield count
 
 
+@contextmanager
+def byte_bar() -> Iterator[Callable[["Reading"], None]]:
+    """A function to call with how far the reading of a dump is: MB a second, pages, time left."""
+    if not is_terminal(sys.stderr):
+        yield lambda _reading: None
+        return
+    columns = (
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )  # fmt: skip
+    with _on_stderr(*columns) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(reading: "Reading") -> None:
+            pages = f", {reading.pages:,} pages" if reading.pages else ""
+            bar.update(
+                task,
+                description=f"{reading.doing}{pages}",
+                total=reading.total,
+                completed=reading.done,
+            )
+
+        yield show
+
+
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether a person looks at it; a stream that was closed before we started is None."""
     return stream is not None and stream.isatty()
 
 
-def _on_stderr(*columns: SpinnerColumn | TextColumn | BarColumn | TimeElapsedColumn) -> Progress:
+def _on_stderr(*columns: ProgressColumn) -> Progress:
     # stdout is not rich's to redirect: programs read it.
     console = Console(stderr=True, markup=False)
     return Progress(*columns, console=console, transient=True, redirect_stdout=False)

@@ -1,0 +1,1 @@
+"""From Wikidata's JSON dump to names, and to what is known of entities."""

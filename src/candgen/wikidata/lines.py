@@ -1,0 +1,196 @@
+"""Wikidata's dump as parts that are read apart, and a part as lines.
+
+A bzip2 file, or a plain one, is cut anywhere: a part is the lines that begin after the first line
+end in it, up to and with the line that its last byte belongs to, or that begins right behind it. So
+each line is in one part, wherever the cuts are. What cannot be cut, gzip and pipes, is read by one
+process, which hands out lines.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from candgen.errors import ParameterError, TableError
+from candgen.wikidata.bzip2 import Damage, blocks
+from candgen.wikipedia import dump
+
+LONGEST = 1 << 26
+"""A line of more bytes is not read; the longest of Wikidata have a few million."""
+STDIN = dump.STDIN
+
+_PART = {b"BZh": 1 << 24, b"": 1 << 28}  # bytes of the file: about equal amounts of text
+_BATCH = 1 << 24  # bytes of text
+_READ = 1 << 20
+
+Line = bytes | None
+"""Without its line end; None if it is too long."""
+
+
+class Part(NamedTuple):
+    """A range of bytes of a file, or else some of its lines."""
+
+    number: int
+    path: str
+    start: int = 0
+    end: int = 0
+    lines: tuple[Line, ...] | None = None
+    at: int = 0
+    """How far the file is read when the part is."""
+
+
+class Lines:
+    """The lines of a part, and whether all that should be there could be read."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+        self.faults: list[str] = []
+        self.truncated = False
+
+    def __iter__(self) -> Iterator[Line]:
+        part = self._part
+        if part.lines is not None:
+            return iter(part.lines)
+        chunks = self._chunks()
+        return lines(chunks, from_middle=part.start > 0)
+
+    def _chunks(self) -> Iterator["Chunk"]:
+        part = self._part
+        with dump.open_dump(part.path) as file:
+            if file.read(3) != b"BZh":
+                file.seek(part.start)
+                left = part.end - part.start
+                while data := file.read(min(left, _READ) or _READ):
+                    yield Chunk(data, inside=left > 0)
+                    left -= min(left, len(data))
+                return
+            for found in blocks(file, part.start):
+                if isinstance(found, Damage):
+                    self._note(found)
+                else:
+                    yield Chunk(found.data, inside=found.start < part.end)
+
+    def _note(self, damage: Damage) -> None:
+        if damage.truncated:
+            self.truncated = True
+        elif self._part.start <= damage.start < self._part.end:  # else another part tells
+            self.faults.append(f"a block at byte {damage.start} is damaged")
+
+
+class Chunk(NamedTuple):
+    """Some text, and whether it comes from before the end of the part."""
+
+    data: bytes
+    inside: bool
+
+
+def lines(chunks: Iterable[Chunk], *, from_middle: bool = False) -> Iterator[Line]:
+    """Cut text at its line ends; what comes after the part is read as far as its last line goes.
+
+    >>> list(lines([Chunk(b"a", True), Chunk(b"b\\nc", True), Chunk(b"d\\ne", False)]))
+    [b'ab', b'cd']
+    """
+    begun = _Begun()
+    waiting = from_middle  # for the first line end
+    for data, inside in chunks:
+        first = data.find(b"\n") if waiting or not inside else 0
+        if first < 0:
+            if not waiting:
+                begun.add(data)
+            elif not inside:
+                return  # a line that began before the part goes on behind it
+            continue
+        if waiting and not inside:
+            return
+        start = first + 1 if waiting else 0
+        waiting = False
+        pieces = data[start : first if not inside else None].split(b"\n")
+        for piece in pieces[:-1]:
+            yield begun.ended(piece)
+        begun.add(pieces[-1])
+        if not inside:
+            yield begun.ended(b"")
+            return
+    if not waiting and begun:
+        yield begun.ended(b"")
+
+
+class _Begun:
+    """A line whose end was not read yet."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._length = 0
+
+    def __bool__(self) -> bool:
+        return self._length > 0
+
+    def add(self, piece: bytes) -> None:
+        self._length += len(piece)
+        self._pieces.append(piece)
+        if self._length > LONGEST:
+            self._pieces.clear()
+
+    def ended(self, piece: bytes) -> Line:
+        self.add(piece)
+        line = None if self._length > LONGEST else b"".join(self._pieces)
+        self._pieces, self._length = [], 0
+        return line
+
+
+class Cut:
+    """A dump that is cut into parts, one after the other; ``faults`` are known at the end."""
+
+    def __init__(self, path: str, *, size: int | None = None, whole: bool = False) -> None:
+        """With ``whole`` the parts have lines, in the order of the file, whatever its format."""
+        self.path = path
+        self.faults: list[str] = []
+        self.truncated = False
+        self.length = 0
+        """Of the file, in bytes; 0 for a pipe, whose length nobody knows."""
+        self._size = size
+        self._kind = b""
+        self._whole = whole or path == STDIN
+        if path != STDIN:
+            self._look(path)
+
+    def _look(self, path: str) -> None:
+        if Path(path).is_fifo():  # it could be read once only
+            raise ParameterError(f"{path} is a pipe: redirect it to stdin and name the dump -")
+        with dump.open_dump(path) as file:
+            head = file.read(3)
+            self.length = file.seek(0, 2)
+        if not head:
+            raise TableError(f"{path} is empty, expected a dump: download it again")
+        self._kind = b"BZh" if head == b"BZh" else b""
+        self._whole = self._whole or head.startswith(b"\x1f\x8b")
+
+    def __iter__(self) -> Iterator[Part]:
+        if self._whole:
+            yield from self._batches()
+            return
+        size = self._size or _PART[self._kind]
+        for number, start in enumerate(range(0, self.length, size)):
+            end = min(start + size, self.length)
+            yield Part(number, self.path, start, end, at=end)
+
+    def _batches(self) -> Iterator[Part]:
+        batch: list[Line] = []
+        length = number = 0
+        self._at = 0
+        for line in lines(self._chunks()):
+            batch.append(line)
+            length += 1 + len(line or b"")
+            if length >= (self._size or _BATCH):
+                yield Part(number, self.path, lines=tuple(batch), at=self._at)
+                batch, length, number = [], 0, number + 1
+        yield Part(number, self.path, lines=tuple(batch), at=self._at)
+
+    def _chunks(self) -> Iterator[Chunk]:
+        for found in dump.read(dump.Part(self.path)):
+            if isinstance(found, dump.Reading):
+                self._at = found.at
+                yield Chunk(found.data, inside=True)
+            elif found.kind == dump.TRUNCATED:
+                self.truncated = True
+            else:
+                self.faults.append("a stream is damaged")

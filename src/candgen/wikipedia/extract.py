@@ -1,0 +1,177 @@
+"""From the dump files of a wiki to its mention table, on one machine.
+
+Parts of the dump are harvested by one or more processes, each into sorted runs on the disk. Then
+redirects are followed and titles replaced by entities while the runs are merged into the table.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from candgen.errors import ParameterError
+from candgen.table_rows import SCHEMA
+from candgen.versions import version
+from candgen.wikipedia.dump import STDIN, Part, parts
+from candgen.wikipedia.gather import Progress, Watcher, gather
+from candgen.wikipedia.harvest import LINKS, PAGES
+from candgen.wikipedia.names import without_parenthesis
+from candgen.wikipedia.options import FOLDS, Options
+from candgen.wikipedia.pages import header
+from candgen.wikipedia.reasons import Reason
+from candgen.wikipedia.report import Report
+from candgen.wikipedia.resolve import Resolver, first_of_each, follow
+from candgen.wikipedia.runs import merged, read_arrow, write_run
+from candgen.wikipedia.site import Site
+from candgen.wikipedia.sources import Beside, Sources
+from candgen.wikipedia.tally import Tally
+from candgen.wikipedia.workspace import Workspace
+from candgen.wikipedia.writing import TableWriter
+
+__all__ = ["Options", "Progress", "Report", "Sources", "extract"]
+
+
+def extract(
+    sources: Sources | str | Path,
+    output: str | Path,
+    *,
+    language: str | None = None,
+    options: Options | None = None,
+    workers: int = 1,
+    resume: bool = False,
+    progress: Watcher = lambda _progress: None,
+) -> Report:
+    """Write the mention table of a wiki, and a report beside it; give the report.
+
+    With ``options.split`` there are three tables, ``fo.train.parquet`` and so on. Where the dump
+    is cut off, the table has what comes before, and the report says so. ``resume`` goes on from
+    the parts that an interrupted run of the same files and options has finished.
+    """
+    if not isinstance(sources, Sources):
+        sources = Sources((str(sources),))
+    options = options or Options()
+    output = Path(output)
+    _check(sources, output, workers=workers, resume=resume)
+    beside = Beside(sources)
+    site = None if STDIN in sources.dumps else _site(sources.dumps, beside)
+    pieces = parts(sources.dumps)
+    workspace = Workspace(output)
+    workspace.begin(_plan(sources, options, pieces), resume=resume)
+    site, tally = gather(
+        pieces, options, site=site, details=beside.details, workspace=workspace,
+        workers=workers, progress=progress,
+    )  # fmt: skip
+    language = language or site.language
+    progress(Progress("following redirects"))
+    resolver = _resolver(workspace, options, site, beside, tally, language)
+    tables = _outputs(output, options)
+    writers = _merge(workspace, tables, resolver, options, tally, progress)
+    made = {
+        path.name: {"pairs": writer.pairs, "occurrences": writer.occurrences}
+        for path, writer in zip(tables, writers, strict=True)
+    }
+    report = Report.of(site, language, sources, options, tally, made)
+    for writer in writers:
+        writer.close(report.metadata())
+    told = output.with_suffix(".report.json")
+    text = json.dumps(report.to_dict(), ensure_ascii=False, indent=2)
+    (workspace.folder / told.name).write_text(text + "\n", encoding="utf-8")
+    workspace.finish([*tables, told])
+    return report
+
+
+def _check(sources: Sources, output: Path, *, workers: int, resume: bool) -> None:
+    if output.suffix != ".parquet":
+        raise ParameterError(f"the output is {output}, expected a name that ends in .parquet")
+    if output.is_dir() or not output.absolute().parent.is_dir():
+        raise ParameterError(
+            f"{output} cannot be written, expected the name of a file in a folder that exists"
+        )
+    if workers < 1:
+        raise ParameterError(f"{workers} workers were asked for, expected at least 1")
+    if resume and STDIN in sources.dumps:
+        raise ParameterError("what comes from stdin cannot be resumed: name a file")
+
+
+def _site(dumps: Sequence[str], beside: Beside) -> Site:
+    """Read what the dumps say of their wiki, which must be one."""
+    sites = {dump: Site.from_xml(header(dump), details=beside.details) for dump in dumps}
+    wikis = {site.wiki: dump for dump, site in sites.items()}
+    if len(wikis) > 1:
+        told = ", ".join(f"{dump} of {wiki}" for wiki, dump in sorted(wikis.items()))
+        raise ParameterError(f"the dumps are of several wikis ({told}): extract each by itself")
+    return next(iter(sites.values()))
+
+
+def _plan(sources: Sources, options: Options, pieces: Sequence[Part]) -> dict[str, Any]:
+    """Tell apart two runs whose parts must not be mixed."""
+    stats = {str(path): path.stat() for path in sources.files}
+    return {
+        "candgen": version(),
+        "files": {path: [stat.st_size, stat.st_mtime_ns] for path, stat in stats.items()},
+        "options": asdict(options),
+        "parts": [list(piece) for piece in pieces],
+    }
+
+
+def _outputs(output: Path, options: Options) -> list[Path]:
+    if options.split is None:
+        return [output]
+    return [output.with_suffix(f".{fold}.parquet") for fold in FOLDS]
+
+
+def _resolver(
+    workspace: Workspace, options: Options, site: Site, beside: Beside, tally: Tally, language: str
+) -> Resolver:
+    """Read the pages, add their names to the runs if that was asked for, and follow redirects."""
+    wanted = pa.array(options.namespaces, pa.int32())
+    tables = [PAGES.empty_table()]
+    for path in workspace.tables("pages"):
+        table = read_arrow(path)
+        useful = pc.or_(pc.is_valid(table["redirect"]), pc.is_in(table["namespace"], wanted))
+        tables.append(table.filter(useful))
+    pages = first_of_each(beside.redirected(pa.concat_tables(tables), site))
+    names = _names(pages, options, tally)
+    write_run(workspace.table("links", len(tables), 0), names)
+    redirects = follow(pages, options.namespaces)
+    return Resolver(redirects, beside.entities(pages), language=language)
+
+
+def _names(pages: pa.Table, options: Options, tally: Tally) -> pa.Table:
+    """Give the names of pages and redirects, if they were asked for, as if links showed them."""
+    mine = pages.filter(pc.is_in(pages["namespace"], pa.array(options.namespaces, pa.int32())))
+    redirects = pc.is_valid(mine["redirect"])
+    kinds = {
+        "page titles": (options.titles, pc.invert(redirects)),
+        "redirect titles": (options.redirect_titles, redirects),
+    }
+    titles: list[str] = []
+    for kind, (wanted, which) in kinds.items():
+        if wanted:
+            found = mine.filter(which)["title"].to_pylist()
+            tally.seen[kind] = len(found)
+            titles += found
+    names, folds = map(without_parenthesis, titles), map(options.fold, titles)
+    columns = [list(names), titles, list(folds), [1] * len(titles)]
+    return pa.table(columns, schema=LINKS)
+
+
+def _merge(
+    workspace: Workspace, outputs: Sequence[Path], resolver: Resolver, options: Options,
+    tally: Tally, progress: Watcher,
+) -> list[TableWriter]:  # fmt: skip
+    """Write the tables into the work folder, but for their ends; count what is dropped."""
+    writers = [TableWriter(workspace.folder / output.name) for output in outputs]
+    for links in merged(workspace.tables("links")):
+        rows = resolver.resolve(links, tally.dropped)
+        for fold, writer in enumerate(writers):
+            mine = rows.filter(pc.equal(rows["fold"], fold)).select(SCHEMA.names)
+            rare = writer.write(mine, minimum=options.minimum)
+            if rare:
+                tally.dropped[Reason.RARE] += rare
+        progress(Progress("writing pairs", pages=tally.pages["read"]))
+    return writers

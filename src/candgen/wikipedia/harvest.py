@@ -1,0 +1,174 @@
+"""What a part of a dump holds: its links, counted, and its pages.
+
+`harvest` knows nothing of where its tables go: the embedded engine writes them to the disk, and
+Spark's workers hand them to Spark.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from candgen.wikipedia.dump import Fault, Part
+from candgen.wikipedia.links import Link, LinkReader
+from candgen.wikipedia.options import FOLDS, Options
+from candgen.wikipedia.page_xml import WIKITEXT, Page
+from candgen.wikipedia.pages import not_a_dump, pages
+from candgen.wikipedia.reasons import Reason
+from candgen.wikipedia.site import Site
+from candgen.wikipedia.tally import Tally
+from candgen.wikipedia.titles import Title, Titles
+
+LINKS = pa.schema(
+    [
+        ("mention", pa.large_string()),
+        ("title", pa.large_string()),
+        ("fold", pa.int8()),
+        ("count", pa.int64()),
+    ]
+)
+"""What links show, and what they lead to; several rows may be alike."""
+PAGES = pa.schema(
+    [
+        ("title", pa.large_string()),
+        ("namespace", pa.int32()),
+        ("id", pa.int64()),
+        ("redirect", pa.large_string()),
+        ("redirect_namespace", pa.int32()),
+        ("outside", pa.bool_()),
+    ]
+)
+"""All pages; those that redirect have a target, or lead to another wiki."""
+
+_DISTINCT = 1 << 18  # links that are held in memory
+_HELD = 1 << 15  # pages
+
+
+class Links(NamedTuple):
+    """Some of the links, in the columns of LINKS."""
+
+    table: pa.Table
+
+
+class Pages(NamedTuple):
+    """Some of the pages, in the columns of PAGES."""
+
+    table: pa.Table
+
+
+def harvest(
+    part: Part,
+    options: Options,
+    *,
+    site: Site | None = None,
+    details: Mapping[str, Any] | None = None,
+    progress: Callable[[int], None] = lambda _at: None,
+) -> Iterator[Links | Pages | Tally | Site]:
+    """Give tables of the links and pages of a part, and last the tally of it.
+
+    Without a site, the header of the part tells it, and it is given first: a pipe is read once.
+    """
+    found = pages(part, progress=progress)
+    if site is None:
+        header = next(found, None)
+        if not isinstance(header, bytes):
+            raise not_a_dump(part.name)
+        site = Site.from_xml(header, details=details)
+        yield site
+    basket = _Basket(site, options)
+    for item in found:
+        if not isinstance(item, bytes):
+            basket.put(item)
+        if basket.full:
+            yield from basket.tables()
+        if basket.tally.pages["read"] == options.pages:
+            break
+    yield from basket.tables()
+    yield basket.tally
+
+
+class _Basket:
+    """What has been harvested and not yet been given away."""
+
+    def __init__(self, site: Site, options: Options) -> None:
+        self._options = options
+        self._titles = Titles(site)
+        self._reader = LinkReader(
+            site,
+            namespaces=options.namespaces,
+            templates=options.templates,
+            refs=options.refs,
+            tables=options.tables,
+        )
+        self._links: tuple[Counter[bytes], ...] = tuple(Counter() for _ in FOLDS)
+        self._pages: list[tuple[str, int, int, str | None, int | None, bool]] = []
+        self.tally = Tally()
+
+    def put(self, item: Page | Fault) -> None:
+        if isinstance(item, Fault):
+            self.tally.note(item)
+            return
+        counts = self.tally.pages
+        counts["read"] += 1
+        counts["mended"] += item.mended
+        self.tally.newest = max(self.tally.newest, item.timestamp)
+        namespace = self._namespace(item)
+        target = self._redirect(item)
+        outside = target is Reason.INTERWIKI
+        redirect = target if isinstance(target, Title) else Title(0, "") if outside else None
+        self._pages.append(
+            (item.title, namespace, item.id, redirect and redirect.text,
+             redirect and redirect.namespace, outside)
+        )  # fmt: skip
+        if redirect:
+            counts["redirects"] += 1
+        elif namespace not in self._options.namespaces:
+            counts["other namespaces"] += 1
+        elif item.model != WIKITEXT:
+            counts["not wikitext"] += 1
+        else:
+            counts["articles"] += 1
+            links = self._reader.raw_links(item.text)
+            self.tally.seen["links"] += len(links)
+            self._links[self._options.fold(item.title)].update(links)
+
+    def _namespace(self, page: Page) -> int:
+        if page.namespace is not None:
+            return page.namespace
+        title = self._titles.parse(page.title)
+        return title.namespace if isinstance(title, Title) else 0
+
+    def _redirect(self, page: Page) -> Title | Reason | None:
+        """Tell what the page redirects to; the dump's own word counts more than the text's."""
+        if page.redirect:
+            return self._titles.parse(page.redirect)
+        return self._reader.redirect_target(page.text) if page.model == WIKITEXT else None
+
+    @property
+    def full(self) -> bool:
+        return sum(map(len, self._links)) > _DISTINCT or len(self._pages) > _HELD
+
+    def tables(self) -> Iterator[Links | Pages]:
+        """Give away everything."""
+        columns: tuple[list[str], list[str], list[int], list[int]] = [], [], [], []
+        mentions, titles, folds, counts = columns
+        read, dropped = self._reader.read, self.tally.dropped
+        for fold, links in enumerate(self._links):
+            for raw, count in links.items():
+                link = read(raw)
+                if isinstance(link, Link):
+                    titles.append(link.title)
+                    mentions.append(link.mention)
+                    counts.append(count)
+                else:
+                    dropped[link] += count
+            folds += [fold] * (len(counts) - len(folds))
+            links.clear()
+        yield Links(pa.table(list(columns), schema=LINKS))
+        yield Pages(pa.table(_columns(self._pages, len(PAGES)), schema=PAGES))
+        self._pages.clear()
+
+
+def _columns(rows: list[tuple[Any, ...]], width: int) -> list[Any]:
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[]] * width

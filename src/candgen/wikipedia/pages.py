@@ -1,0 +1,170 @@
+"""The pages of a dump, one after the other, from bytes of XML.
+
+What cannot be read is a `Fault`, and the next page follows.
+"""
+
+from collections.abc import Callable, Iterator
+
+from candgen.errors import TableError
+from candgen.wikipedia.dump import TRUNCATED, Fault, Part, read
+from candgen.wikipedia.page_xml import Page, parse_page, title_of
+
+BAD_PAGE = "bad page"
+CUT_PAGE = "page cut off"
+LONGEST = 1 << 28
+"""A page of more bytes is a fault: it is held in memory while it is read."""
+LONGEST_HEADER = 1 << 20
+
+_OPEN, _CLOSE = b"<page>", b"</page>"
+_HEADER_END, _DUMP_END = b"</siteinfo>", b"</mediawiki>"
+_TAIL = 64  # bytes; the end of a dump is among the last ones
+
+
+def header(path: str) -> bytes:
+    """Give the start of a dump, up to the end of its siteinfo."""
+    first = next(pages(Part(path)), None)
+    if not isinstance(first, bytes):
+        raise not_a_dump(path)
+    return first
+
+
+def not_a_dump(path: str) -> TableError:
+    """Tell what a file should have been."""
+    return TableError(
+        f"{path} does not begin as a dump of MediaWiki does, with <mediawiki> and <siteinfo>: "
+        "expected a pages-articles file, .xml, .xml.bz2 or .xml.gz"
+    )
+
+
+def pages(
+    part: Part, *, progress: Callable[[int], None] = lambda _at: None
+) -> Iterator[Page | Fault | bytes]:
+    """Give the header, if the part begins the file, and every page that begins in the part.
+
+    A page that ends behind the part is read to its end, and is not among those of the next part.
+    ``progress`` is called with the place in the file up to which it was read.
+    """
+    window = _Window(part, progress)
+    if part.start == 0:
+        yield from _header(window)
+    while True:
+        found = window.seek(_OPEN)
+        yield from window.faults()
+        if found:
+            end = window.find(_CLOSE, most=LONGEST)
+            yield from window.faults()
+            yield from _page(window, end)
+        elif window.over:
+            break
+    if window.truncated:
+        yield Fault(TRUNCATED, window.place, "the dump has no end, </mediawiki>")
+
+
+def _header(window: "_Window") -> Iterator[bytes]:
+    end = window.find(_HEADER_END, most=LONGEST_HEADER)
+    if end is not None and _OPEN not in (header := window.peek(end)):
+        yield header
+        window.drop(end)
+
+
+def _page(window: "_Window", end: int | None) -> Iterator[Page | Fault]:
+    """Read the page that begins the window; what has no end may have others inside it."""
+    raw = window.peek(end)
+    window.drop(end)
+    page = parse_page(raw) if end is not None else None
+    if page is not None and not page.mended:
+        yield page
+        return
+    begun = [_OPEN + each for each in raw.split(_OPEN)[1:]]
+    last = begun.pop() if end is not None else b""  # of several, only this one can have the end
+    for each in begun:
+        yield Fault(CUT_PAGE, window.place, f"{title_of(each)} has no end")
+    if last:
+        page = parse_page(last) if begun else page
+        detail = f"{title_of(last)} is not written as a page is"
+        yield page or Fault(BAD_PAGE, window.place, detail)
+
+
+class _Window:
+    """The bytes of a dump that are being looked at; it moves on and never back."""
+
+    def __init__(self, part: Part, progress: Callable[[int], None]) -> None:
+        self._part = part
+        self._progress = progress
+        self._readings = read(part)
+        self._bytes = bytearray()
+        self._start = 0  # of the window, among the decompressed bytes
+        self._limit: int | None = None  # among them, where the part ends
+        self._faults: list[Fault] = []
+        self._last = b""
+        self._at = part.start
+        self.over = False
+        """There is no more to be read, or it is not of this part."""
+
+    def seek(self, tag: bytes) -> bool:
+        """Move on to the next tag that begins in the part; up to a fault if there is none."""
+        while (at := self._bytes.find(tag)) < 0:
+            self.drop(max(0, len(self._bytes) - len(tag) + 1))
+            begun = any(self._bytes.endswith(tag[:length]) for length in range(1, len(tag)))
+            if self._limit is not None and not begun:
+                self.over = True
+            if self.over or not self._more():
+                self.drop()  # the start of a tag that nothing follows
+                return False
+        self.drop(at)
+        self.over = self._limit is not None and self._start >= self._limit
+        return not self.over
+
+    def find(self, tag: bytes, *, most: int) -> int | None:
+        """Tell where, after the start, a tag ends; None if a fault or so many bytes come first."""
+        start = 0
+        while (at := self._bytes.find(tag, start)) < 0:
+            start = max(0, len(self._bytes) - len(tag) + 1)
+            if len(self._bytes) > most or not self._more():
+                return None
+        return at + len(tag)
+
+    def peek(self, end: int | None = None) -> bytes:
+        with memoryview(self._bytes) as view:
+            return bytes(view[:end])
+
+    def drop(self, length: int | None = None) -> None:
+        length = len(self._bytes) if length is None else length
+        del self._bytes[:length]
+        self._start += length
+
+    def faults(self) -> Iterator[Fault]:
+        """Give, once, the faults that were met since the last time."""
+        yield from self._faults
+        self._faults.clear()
+
+    @property
+    def place(self) -> str:
+        return f"{self._part.name}, before byte {self._at:,}"
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the file has ended, without a fault but also without the end of a dump."""
+        if self._limit is not None or _DUMP_END in self._last:
+            return False
+        rest = self._last.rstrip()  # the last part may begin in the middle of that end
+        return not (self._part.start and len(rest) < len(_DUMP_END) and _DUMP_END.endswith(rest))
+
+    def _more(self) -> bool:
+        """Read on; False at a fault, behind which something else begins, and at the end."""
+        reading = next(self._readings, None)
+        if reading is None:
+            self.over = True
+        elif isinstance(reading, Fault):
+            if self._limit is None:  # else it is told by who reads the part that it is in
+                self._faults.append(reading)
+            self._last = _DUMP_END if reading.kind == TRUNCATED else self._last
+        else:
+            if not reading.inside and self._limit is None:
+                self._limit = self._start + len(self._bytes)
+            self._bytes += reading.data
+            self._last = (self._last + reading.data[-_TAIL:])[-_TAIL:]
+            self._at = reading.at
+            self._progress(reading.at)
+            return True
+        return False

@@ -1,0 +1,134 @@
+"""The files that an extraction reads, and what those beside the dump say of titles."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from candgen.errors import ParameterError, TableError
+from candgen.wikipedia import sql
+from candgen.wikipedia.dump import STDIN
+from candgen.wikipedia.ids import read_ids
+from candgen.wikipedia.resolve import Entities
+from candgen.wikipedia.site import Site
+from candgen.wikipedia.titles import Titles
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The names of the files that an extraction reads."""
+
+    dumps: tuple[str, ...]
+    """pages-articles, plain or compressed, in several parts if need be; ``-`` is stdin."""
+    page_props: Path | None = None
+    """Which page is about which entity."""
+    redirects: Path | None = None
+    """Where redirects lead; without it the dump itself tells."""
+    ids: Path | None = None
+    """A table of titles and entities, of this wiki or of that which langlinks lead to."""
+    langlinks: Path | None = None
+    langlinks_to: str = ""
+    """The language of ``ids`` if titles go there by way of ``langlinks``."""
+    siteinfo: Path | None = None
+    """What the API or a siteinfo-namespaces file says of the wiki, beyond the dump."""
+
+    def __post_init__(self) -> None:
+        if not self.dumps:
+            raise ParameterError("no dump was given, expected at least one file")
+        if STDIN in self.dumps and len(self.dumps) > 1:
+            raise ParameterError("stdin was given beside other dumps: name files only, or - alone")
+        if len(set(self.dumps)) < len(self.dumps):
+            raise ParameterError("a dump was given twice: its links would count twice")
+        if (self.langlinks is None) != (not self.langlinks_to):
+            raise ParameterError(
+                "language links need a table of the other wiki's titles and entities, "
+                "and its language: --langlinks FILE --ids en=FILE"
+            )
+        if self.langlinks_to and self.ids is None:
+            raise ParameterError("language links lead to titles of a wiki without ids: give both")
+
+    @property
+    def files(self) -> list[Path]:
+        """All of them that are files."""
+        beside = (self.page_props, self.redirects, self.ids, self.langlinks, self.siteinfo)
+        return [Path(dump) for dump in self.dumps if dump != STDIN] + [p for p in beside if p]
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether entities are known; if not, titles stand for themselves."""
+        return self.page_props is not None or self.ids is not None
+
+
+class Beside:
+    """What the files beside the dump hold; read before the long work, so that a bad one is told."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self.details = _details(sources.siteinfo) if sources.siteinfo else None
+        self._page_entities = sql.page_entities(sources.page_props) if sources.page_props else None
+        self._redirects = sql.redirects(sources.redirects) if sources.redirects else None
+        self._ids = read_ids(sources.ids) if sources.ids else None
+        self._langlinks = (
+            sql.langlinks(sources.langlinks, sources.langlinks_to) if sources.langlinks else None
+        )
+
+    def entities(self, pages: pa.Table) -> Entities | None:
+        """Give the entities of titles, if any file tells them."""
+        tables: list[pa.Table] = []
+        if self._page_entities is not None:
+            tables.append(_joined(pages, self._page_entities))
+        if self._ids is not None and self._langlinks is None:
+            tables.append(self._ids)
+        if self._ids is not None and self._langlinks is not None:
+            foreign = self._langlinks.rename_columns(["id", "foreign"])
+            ids = self._ids.rename_columns(["foreign", "entity"])
+            tables.append(_joined(pages, foreign.join(ids, "foreign", join_type="inner")))
+        return Entities.of(*tables) if tables else None
+
+    def redirected(self, pages: pa.Table, site: Site) -> pa.Table:
+        """Replace what the dump says of redirects by what the database does, where it does."""
+        if self._redirects is None:
+            return pages
+        titles = Titles(site)
+        known = self._redirects.to_pydict()
+        outside = [bool(prefix) for prefix in known["interwiki"]]
+        targets = [
+            "" if away else titles.from_database(namespace, key)
+            for away, namespace, key in zip(outside, known["namespace"], known["key"], strict=True)
+        ]
+        places = pc.index_in(pages["id"], value_set=self._redirects["id"].combine_chunks())
+        columns = {
+            "redirect": pa.array(targets, pa.large_string()),
+            "redirect_namespace": self._redirects["namespace"].combine_chunks(),
+            "outside": pa.array(outside),
+        }
+        for name, values in columns.items():
+            found = pc.coalesce(values.take(places), pages[name])
+            pages = pages.set_column(pages.schema.get_field_index(name), name, found)
+        return pages
+
+
+def _joined(pages: pa.Table, by_id: pa.Table) -> pa.Table:
+    """Give titles and entities by the ids of pages."""
+    titles = pages.select(["title", "id"])
+    return titles.join(by_id, "id", join_type="inner").select(["title", "entity"])
+
+
+def _details(path: Path) -> Mapping[str, Any]:
+    try:
+        raw = path.read_bytes()
+        found = json.loads(gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw)
+    except FileNotFoundError as error:
+        raise TableError(f"{path} does not exist: check the name and the folder") from error
+    except (OSError, EOFError, ValueError, RecursionError) as error:
+        raise TableError(
+            f"{path} cannot be read as JSON, expected a siteinfo-namespaces file: download it again"
+        ) from error
+    if not isinstance(found, dict):
+        raise TableError(f"{path} holds no JSON object, expected a siteinfo-namespaces file")
+    return found
