@@ -173,11 +173,12 @@ def _streams(
 def _stream(source: "_Source", stream: _Decompressor) -> Iterator[bytes]:
     """Decompress one stream."""
     while not stream.eof:
-        data = source.take() if stream.needs_input else b""
-        if stream.needs_input and not data:
-            raise EOFError("the file ends in the middle of a stream")
-        if made := stream.decompress(data, _MOST):
+        hungry = stream.needs_input
+        data = source.take() if hungry else b""
+        if made := stream.decompress(data, _MOST):  # of no data, what it had held back
             yield made
+        elif hungry and not data and not stream.eof:
+            raise EOFError("the file ends in the middle of a stream")
     source.give_back(stream.unused_data)
 
 
@@ -210,7 +211,6 @@ class _Source:
         """Tell whether nothing but zeros follows, as tapes and some tools leave it."""
         while data := self.take():
             if data.strip(b"\0"):
-                self.give_back(data)
                 return False
         return True
 
@@ -243,7 +243,6 @@ class _Gunzip:
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
         self._tail = b""
-        self._full = False
 
     @property
     def eof(self) -> bool:
@@ -251,7 +250,7 @@ class _Gunzip:
 
     @property
     def needs_input(self) -> bool:
-        return not self._tail and not self._full
+        return not self._tail
 
     @property
     def unused_data(self) -> bytes:
@@ -260,5 +259,4 @@ class _Gunzip:
     def decompress(self, data: bytes, max_length: int) -> bytes:
         made = self._inner.decompress(self._tail + data, max_length)
         self._tail = self._inner.unconsumed_tail
-        self._full = len(made) == max_length  # zlib may hold back more of what it was given
         return made

@@ -3,7 +3,9 @@
 What cannot be read is a `Fault`, and the next page follows.
 """
 
+import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from candgen.errors import TableError
 from candgen.wikipedia.dump import TRUNCATED, Fault, Part, read
@@ -70,19 +72,23 @@ def _header(window: "_Window") -> Iterator[bytes]:
 def _page(window: "_Window", end: int | None) -> Iterator[Page | Fault]:
     """Read the page that begins the window; what has no end may have others inside it."""
     raw = window.peek(end)
-    window.drop(end)
     page = parse_page(raw) if end is not None else None
     if page is not None and not page.mended:
         yield page
+        window.drop(end)
         return
-    begun = [_OPEN + each for each in raw.split(_OPEN)[1:]]
-    last = begun.pop() if end is not None else b""  # of several, only this one can have the end
-    for each in begun:
-        yield Fault(CUT_PAGE, window.place, f"{title_of(each)} has no end")
-    if last:
-        page = parse_page(last) if begun else page
-        detail = f"{title_of(last)} is not written as a page is"
+    starts = [found.start() for found in re.finditer(_OPEN, raw)]
+    for start, stop in pairwise([*starts, len(raw)]):
+        if not window.is_inside(start):
+            break  # it is among those of the next part
+        begun = raw[start:stop]
+        if end is None or stop < len(raw):
+            yield Fault(CUT_PAGE, window.place, f"{title_of(begun)} has no end")
+            continue
+        page = parse_page(begun) if start else page
+        detail = f"{title_of(begun)} is not written as a page is"
         yield page or Fault(BAD_PAGE, window.place, detail)
+    window.drop(end)
 
 
 class _Window:
@@ -112,7 +118,7 @@ class _Window:
                 self.drop()  # the start of a tag that nothing follows
                 return False
         self.drop(at)
-        self.over = self._limit is not None and self._start >= self._limit
+        self.over = not self.is_inside(0)
         return not self.over
 
     def find(self, tag: bytes, *, most: int) -> int | None:
@@ -127,6 +133,10 @@ class _Window:
     def peek(self, end: int | None = None) -> bytes:
         with memoryview(self._bytes) as view:
             return bytes(view[:end])
+
+    def is_inside(self, at: int) -> bool:
+        """Tell whether a place in the window is one of the part."""
+        return self._limit is None or self._start + at < self._limit
 
     def drop(self, length: int | None = None) -> None:
         length = len(self._bytes) if length is None else length

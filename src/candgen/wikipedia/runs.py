@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from candgen.errors import StorageError
 from candgen.files import replacing
 
-ROWS = 1 << 20
+ROWS = 1 << 19
 """About so many rows are merged at a time."""
 _BATCH = 1 << 12  # rows; of each run that is being merged one batch may wait in memory
 _FIRST = b"first values"

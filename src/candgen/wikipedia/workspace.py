@@ -85,6 +85,11 @@ class Workspace:
         except FileNotFoundError:
             return None
 
+    @property
+    def has_finished_parts(self) -> bool:
+        """Whether there is anything to resume."""
+        return any(self.folder.glob("*.tally"))
+
     def _tally(self, part: int) -> Path:
         return self.folder / f"{part:06}.tally"
 
