@@ -1,4 +1,4 @@
-# Five commands; each makes .venv first if it is missing, broken or out of date.
+# Six commands; each makes .venv first if it is missing, broken or out of date.
 # Needed beforehand: Python 3.11 or newer, with pip and venv. Another Python: make test PYTHON=python3.12
 
 PYTHON ?= python3
@@ -16,10 +16,10 @@ PROJECT_TO_TEST := -e '.[demo,plots]'
 # Scripts in a virtual environment know its path, so one that was copied or moved is of no use.
 HERE := $(shell grep -sqF " $(CURDIR)/$(VENV)" $(VENV)/pyvenv.cfg && $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
 ifneq ($(HERE),yes)
-$(BIN)/python $(VENV)/demo.installed $(VENV)/dev.installed $(VENV)/bench.installed: again
+$(BIN)/python $(VENV)/demo.installed $(VENV)/dev.installed $(VENV)/extras.installed $(VENV)/bench.installed: again
 endif
 
-.PHONY: demo test bench format clean again
+.PHONY: demo test test-extras bench format clean again
 
 demo: $(VENV)/demo.installed  ## real names, in under two minutes
 	@$(BIN)/candgen demo
@@ -30,6 +30,9 @@ test: $(VENV)/dev.installed  ## lint, types, import rules and tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/pytest --cov
+
+test-extras: $(VENV)/extras.installed  ## what needs large optional packages: PySpark, 450 MB, and Java 17
+	$(BIN)/pytest tests/test_spark.py
 
 bench: $(VENV)/bench.installed  ## speed, memory and size, beside the peers; SIZES="50000 500000 2500000"
 	$(BIN)/python benchmarks/build.py --size $(SIZES)
@@ -63,6 +66,11 @@ $(VENV)/dev.installed: pyproject.toml | $(BIN)/python
 	@$(if $(TORCH),$(PIP) '$(TORCH)')
 	@$(PIP) $(PROJECT_TO_TEST) --group dev
 	@touch $@ $(VENV)/demo.installed
+
+$(VENV)/extras.installed: pyproject.toml $(VENV)/dev.installed
+	@echo "installing PySpark"
+	@$(PIP) -e '.[spark]'
+	@touch $@
 
 $(VENV)/bench.installed: pyproject.toml | $(BIN)/python
 	@echo "installing candgen and what its benchmarks need"

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,10 @@ from candgen.cli.progress import byte_bar
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
-    from candgen.wikipedia.extract import Report, Sources
+    from candgen.wikipedia.gather import Watcher
+    from candgen.wikipedia.options import Options
+    from candgen.wikipedia.report import Report
+    from candgen.wikipedia.sources import Sources
 
 TRUNCATED = 1
 """The exit status for a dump of which something is missing."""
@@ -30,19 +33,31 @@ class Engine(StrEnum):
 
 
 def extract(
-    language: Annotated[str, typer.Argument(metavar="LANG", help="The wiki's language: fo.")],
+    language: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[LANG]",
+            help="The wiki's language: fo. With Spark, one or more of those in the folder: fo,is.",
+        ),
+    ] = None,
     *,
     dumps: Annotated[
         list[str],
         typer.Option(
             "--dump",
             metavar="FILE",
-            help="pages-articles: .xml, .xml.bz2 or .xml.gz, or - for stdin; may be repeated.",
+            help="pages-articles: .xml, .xml.bz2 or .xml.gz, or - for stdin; may be repeated. "
+            "With Spark, a folder of dumps of many wikis.",
         ),
     ],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="The .parquet file to write."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The .parquet file to write; with Spark, a folder.",
+        ),
     ],
     page_props: Annotated[
         Path | None,
@@ -109,6 +124,14 @@ def extract(
     allow_truncated: Annotated[
         bool, typer.Option("--allow-truncated", help="Do not fail if the dump is cut off.")
     ] = False,
+    engine: Annotated[Engine, typer.Option(help="What does the work.")] = Engine.EMBEDDED,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Spark's master: spark://host:7077, local[*].",
+        ),
+    ] = None,
 ) -> None:
     """Make the mention table of a wiki from its dump files.
 
@@ -118,13 +141,13 @@ def extract(
         --page-props fowiki-20230501-page_props.sql.gz -o fo.parquet
       candgen extract fo --dump fowiki.xml.bz2 -o fo.parquet
       candgen extract mr --dump mrwiki.xml.bz2 --split-articles 70,15,15 --seed 1 -o mr.parquet
+      candgen extract --engine spark --master spark://host:7077 --dump mirror -o mentions
 
     Entities come from --page-props or --ids; without them a page is its own, as fo:Tórshavn. Links
     to redirects count for their targets. A report, fo.report.json, goes beside the table.
     """
-    from candgen.wikipedia.extract import Options, extract  # noqa: PLC0415 (--help need not wait)
+    from candgen.wikipedia.options import Options  # noqa: PLC0415 (--help need not wait)
 
-    sources = _sources(dumps, page_props, redirects, ids, langlinks, siteinfo)
     options = Options(
         namespaces=_numbers("--namespaces", namespaces),
         templates=templates,
@@ -137,20 +160,69 @@ def extract(
         split=None if split_articles is None else _shares(split_articles),
         seed=seed,
     )
+    beside = {
+        "--page-props": page_props, "--redirects": redirects, "--ids": ids,
+        "--langlinks": langlinks, "--siteinfo": siteinfo, "--workers": workers,
+    }  # fmt: skip
     try:
         with byte_bar() as progress:
-            report = extract(
-                sources, output, language=language, options=options, resume=resume,
-                workers=workers or os.cpu_count() or 1, progress=progress,
-            )  # fmt: skip
+            if engine is Engine.SPARK:
+                folder = _mirror(dumps, beside)
+                reports = _with_spark(folder, output, language, master, options, resume, progress)
+            elif master is not None:
+                raise ParameterError("--master is for Spark: add --engine spark")
+            else:
+                sources = _sources(dumps, page_props, redirects, ids, langlinks, siteinfo)
+                reports = [_embedded(sources, output, language, workers, options, resume, progress)]
     except KeyboardInterrupt:
         note("candgen: interrupted; --resume goes on from what is finished")
         raise
-    _show(report, output)
-    if report.truncated:
-        note(f"candgen: warning: the dump is cut off or damaged; {output} is marked as truncated")
+    for report in reports:
+        _show(report, output if engine is Engine.SPARK else output.parent)
+    truncated = ", ".join(report.wiki for report in reports if report.truncated)
+    if truncated:
+        note(
+            f"candgen: warning: the dump of {truncated} is cut off or damaged; "
+            "its table is marked as truncated"
+        )
         if not allow_truncated:
             raise typer.Exit(TRUNCATED)
+
+
+def _embedded(
+    sources: "Sources", output: Path, language: str | None, workers: int | None,
+    options: "Options", resume: bool, progress: "Watcher",  # noqa: FBT001
+) -> "Report":  # fmt: skip
+    from candgen.wikipedia.extract import extract  # noqa: PLC0415
+
+    return extract(
+        sources, output, language=language, options=options, resume=resume,
+        workers=workers or os.cpu_count() or 1, progress=progress,
+    )  # fmt: skip
+
+
+def _with_spark(
+    folder: str, output: Path, language: str | None, master: str | None,
+    options: "Options", resume: bool, progress: "Watcher",  # noqa: FBT001
+) -> "list[Report]":  # fmt: skip
+    from candgen.wikipedia.spark import extract_with_spark  # noqa: PLC0415
+
+    return extract_with_spark(
+        folder, output, master=master, languages=language.split(",") if language else None,
+        options=options, resume=resume, progress=progress,
+    )  # fmt: skip
+
+
+def _mirror(dumps: Sequence[str], beside: Mapping[str, object]) -> str:
+    """The folder that Spark reads; what else it needs it finds there."""
+    if given := [option for option, value in beside.items() if value is not None]:
+        raise ParameterError(
+            f"{given[0]} is not for Spark, which takes the files of each wiki from the folder "
+            "that --dump names: drop it"
+        )
+    if len(dumps) > 1 or not Path(dumps[0]).is_dir():
+        raise ParameterError(f"--dump {dumps[-1]}: expected one folder of dumps for Spark")
+    return dumps[0]
 
 
 def _sources(
@@ -192,7 +264,7 @@ def _shares(text: str) -> tuple[float, ...]:
         ) from None
 
 
-def _show(report: "Report", output: Path) -> None:
+def _show(report: "Report", folder: Path) -> None:
     """What was seen and kept, and what became of the rest."""
     told = report.to_dict()
     seen = sum(told["seen"].values())
@@ -204,16 +276,13 @@ def _show(report: "Report", output: Path) -> None:
     rows.add_row("kept", f"{told['kept']:,}", f"{told['kept'] / (seen or 1):.1%}")
     for reason, number in told["dropped"].items():
         rows.add_row(f"  dropped: {reason}", f"{number:,}")
-    shown = [
-        f"{output.with_name(name)}: {made['pairs']:,} pairs"
-        for name, made in told["tables"].items()
-    ]
+    shown = [f"{folder / name}: {made['pairs']:,} pairs" for name, made in told["tables"].items()]
     faults = [
         visible(f"{fault['kind']}: {fault['detail']} ({fault['place']})")
         for fault in told["faults"][:FAULTS_SHOWN]
     ]
     show(f"{told['wiki']}, {told['dump_date']}", "", rows, "", *shown, *faults)
-    first = output.with_name(next(iter(told["tables"])))
+    first = folder / next(iter(told["tables"]))
     note(f"try: candgen info {shlex.quote(str(first))}")
 
 

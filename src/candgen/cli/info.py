@@ -83,7 +83,7 @@ def _is_table(path: Path) -> bool:
         if (path / MANIFEST).exists():
             return False
         has_name = path.name.lower().removesuffix(".gz").endswith(TABLE_SUFFIXES)
-        return has_name or path.is_file()
+        return has_name or path.is_file() or any(path.glob("*.parquet"))
     except OSError:
         return False
 

@@ -5,6 +5,7 @@ redirects are followed and titles replaced by entities while the runs are merged
 """
 
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,9 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.errors import ParameterError
+from candgen.errors import CandgenError, ParameterError
 from candgen.table_rows import SCHEMA
 from candgen.versions import version
+from candgen.wikipedia.conventions import language_of
 from candgen.wikipedia.dump import STDIN, Part, parts
 from candgen.wikipedia.gather import Progress, Watcher, gather
 from candgen.wikipedia.harvest import LINKS, PAGES
@@ -33,6 +35,8 @@ from candgen.wikipedia.workspace import Workspace
 from candgen.wikipedia.writing import TableWriter
 
 __all__ = ["Options", "Progress", "Report", "Sources", "extract"]
+
+_LOG = logging.getLogger("candgen")
 
 
 def extract(
@@ -57,15 +61,21 @@ def extract(
     output = Path(output)
     _check(sources, output, workers=workers, resume=resume)
     beside = Beside(sources)
-    site = None if STDIN in sources.dumps else _site(sources.dumps, beside)
     pieces = parts(sources.dumps)
+    # A single part tells its site itself: what comes from a pipe can be read once only.
+    site = None if len(pieces) == 1 else _site(sources.dumps, beside)
     workspace = Workspace(output)
     workspace.begin(_plan(sources, options, pieces), resume=resume)
-    site, tally = gather(
-        pieces, options, site=site, details=beside.details, workspace=workspace,
-        workers=workers, progress=progress,
-    )  # fmt: skip
-    language = language or site.language
+    try:
+        site, tally = gather(
+            pieces, options, site=site, details=beside.details, workspace=workspace,
+            workers=workers, progress=progress,
+        )  # fmt: skip
+    except CandgenError:
+        if not workspace.has_finished_parts:
+            workspace.discard()
+        raise
+    language = _language(language, site)
     progress(Progress("following redirects"))
     resolver = _resolver(workspace, options, site, beside, tally, language)
     tables = _outputs(output, options)
@@ -105,6 +115,13 @@ def _site(dumps: Sequence[str], beside: Beside) -> Site:
         told = ", ".join(f"{dump} of {wiki}" for wiki, dump in sorted(wikis.items()))
         raise ParameterError(f"the dumps are of several wikis ({told}): extract each by itself")
     return next(iter(sites.values()))
+
+
+def _language(named: str | None, site: Site) -> str:
+    """Choose the language in the ids of pages; the user's word counts, but may be a mistake."""
+    if named not in (None, site.language, language_of(site.wiki)):
+        _LOG.warning("the language was given as %s, but the dump is of %s", named, site.wiki)
+    return named or site.language
 
 
 def _plan(sources: Sources, options: Options, pieces: Sequence[Part]) -> dict[str, Any]:
