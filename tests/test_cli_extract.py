@@ -94,6 +94,7 @@ def test_another_language_is_taken_and_doubted(cli, dump, tmp_path):
         (("--split-articles", "nan,1,1"), "expected three numbers"),
         (("--langlinks", "x.sql.gz"), "--ids en=FILE"),
         (("--langlinks", "x.sql.gz", "--ids", "en.tsv"), "--ids en=FILE"),
+        (("--ids", "en=ids.tsv"), "titles of another language need --langlinks"),
         (("--page-props", "no.sql.gz"), "no.sql.gz does not exist"),
         (("--ids", "no.tsv"), "no.tsv does not exist"),
         (("--siteinfo", "no.json"), "no.json does not exist"),

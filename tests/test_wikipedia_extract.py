@@ -343,12 +343,22 @@ def test_mistakes(faroese, tmp_path):
     english = str(write_dump(tmp_path / "enwiki.xml", [WrittenPage("A", "b")], "en"))
     damaged = tmp_path / "damaged.sql.gz"
     damaged.write_bytes(gzip.compress(PAGE_PROPS.encode())[:200])
+    german = zipped(tmp_path / "props.gz", f"-- Host: db1  Database: dewiki\n{PAGE_PROPS}")
+    icelandic = zipped(tmp_path / "iswiki-20230501-redirect.sql.gz", REDIRECT)
+    siteinfo = tmp_path / "siteinfo.json"
+    siteinfo.write_text('{"error": {}}', encoding="utf-8")
     mistakes = {
         "ends in .parquet": lambda: extract(faroese, tmp_path / "fo.tsv"),
         "a folder that exists": lambda: extract(faroese, tmp_path / "no" / "fo.parquet"),
         "does not exist": lambda: extract(str(tmp_path / "no.xml"), output),
         "of several wikis": lambda: extract(Sources((faroese, english)), output),
-        "given twice": lambda: extract(Sources((faroese, faroese)), output),
+        "given twice": lambda: extract(Sources((faroese, f"{tmp_path}/./{faroese[-29:]}")), output),
+        "language is empty": lambda: extract(faroese, output, language=""),
+        "is of dewiki, but the dump is of fowiki": lambda: extract(
+            Sources((faroese,), page_props=german), output
+        ),
+        "is of iswiki": lambda: extract(Sources((faroese,), redirects=icelandic), output),
+        'has no "query"': lambda: extract(Sources((faroese,), siteinfo=siteinfo), output),
         "no dump was given": lambda: extract(Sources(()), output),
         "beside other dumps": lambda: extract(Sources((faroese, "-")), output),
         "cannot be resumed": lambda: extract("-", output, resume=True),
@@ -371,6 +381,48 @@ def test_a_work_folder_that_is_somebody_elses_is_left_alone(faroese, tmp_path):
     with pytest.raises(StorageError, match="move it away"):
         extract(faroese, tmp_path / "fo.parquet")
     assert (tmp_path / ".fo.parquet.parts" / "letter.txt").exists()
+
+
+def test_a_table_without_pairs_is_doubted(faroese, tmp_path, caplog):
+    extract(faroese, tmp_path / "fo.parquet", options=Options(namespaces=(99,)))
+    assert len(candgen.MentionTable.read(tmp_path / "fo.parquet")) == 0
+    assert "fo.parquet has no pairs" in caplog.text
+
+
+def test_the_table_says_where_its_entities_come_from(faroese, tmp_path):
+    extract(faroese, tmp_path / "fo.parquet")
+    metadata = candgen.MentionTable.read(tmp_path / "fo.parquet").metadata
+    assert metadata["entities_from"] == "titles"
+    assert metadata["redirects_from"] == "the dump"
+    props = zipped(tmp_path / "fowiki-20230501-page_props.sql.gz", PAGE_PROPS)
+    redirects = zipped(tmp_path / "fowiki-20230501-redirect.sql.gz", REDIRECT)
+    sources = Sources((faroese,), page_props=props, redirects=redirects)
+    extract(sources, tmp_path / "fo.parquet")
+    metadata = candgen.MentionTable.read(tmp_path / "fo.parquet").metadata
+    assert metadata["entities_from"] == "page_props"
+    assert metadata["redirects_from"] == "the database, then the dump"
+
+
+def test_a_symbolic_link_stays_one(faroese, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "fo.parquet").symlink_to(tmp_path / "elsewhere" / "real.parquet")
+    extract(faroese, tmp_path / "fo.parquet")
+    assert (tmp_path / "fo.parquet").is_symlink()
+    assert rows(tmp_path / "elsewhere" / "real.parquet") == WITHOUT_IDS
+
+
+def test_parts_that_do_not_add_up_are_no_table(faroese, tmp_path, monkeypatch):
+    monkeypatch.setattr(dump_module, "PART", 1)
+    real = harvest_module.Tally.add
+
+    def forgetful(self, other):
+        real(self, other)
+        self.seen["links"] = 1
+
+    monkeypatch.setattr(harvest_module.Tally, "add", forgetful)
+    with pytest.raises(StorageError, match="do not add up"):
+        extract(faroese, tmp_path / "fo.parquet")
+    assert not (tmp_path / "fo.parquet").exists()
 
 
 # Dumps that are cut off or damaged

@@ -302,7 +302,7 @@ def test_a_page_that_is_too_long(folder, monkeypatch):
         _, found, faults = everything(data, folder, size=size)
         assert found == EXPECTED[:2]
         assert kinds_of(faults) == [CUT_PAGE]
-        assert faults[0].detail == "'Langt' has no end"
+        assert faults[0].detail == "'Langt' has no end in 5,000 bytes"
 
 
 def test_many_starts_of_pages_take_little_time(folder, monkeypatch):

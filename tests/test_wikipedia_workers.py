@@ -211,16 +211,12 @@ def working(tmp_path):
 
 
 @linux
-def test_if_the_parent_is_killed_each_worker_ends_with_its_task(working):
+def test_if_the_parent_is_killed_the_workers_end(working):
     parent, processes, paths, _ = working
     parent.kill()
     parent.wait(PATIENCE)
-    assert all(map(is_running, processes))
-    for path in paths:
-        path.with_name(f"{path.name}.end").touch()
     wait_until(lambda: not any(map(is_running, processes)))
-    done = [path.with_name(f"{path.name}.done").exists() for path in paths]
-    assert done == [True, True, False, False]
+    assert not any(path.with_name(f"{path.name}.done").exists() for path in paths)
 
 
 @linux

@@ -19,7 +19,8 @@ def output(tmp_path):
 def workspace(output):
     made = Workspace(output)
     made.begin(PLAN, resume=False)
-    return made
+    yield made
+    made.release()
 
 
 def test_a_part_is_finished_when_its_tally_is_there(workspace):
@@ -42,15 +43,30 @@ def test_tables_are_listed_by_kind_in_the_order_of_parts(workspace):
 
 def test_what_is_finished_is_kept_only_by_who_resumes(output, workspace):
     workspace.close_part(0, Tally())
+    workspace.release()
     again = Workspace(output)
     again.begin(dict(reversed(PLAN.items())), resume=True)
     assert again.finished(0) == Tally()
+    again.release()
     again.begin(PLAN, resume=False)
     assert again.finished(0) is None
+    again.release()
+
+
+def test_two_runs_do_not_work_in_one_folder(output, workspace):
+    workspace.close_part(0, Tally())
+    for resume in (True, False):
+        with pytest.raises(StorageError, match="another run is at work"):
+            Workspace(output).begin(PLAN, resume=resume)
+    assert workspace.finished(0) == Tally()
+    workspace.discard()
+    assert not workspace.folder.exists()
+    workspace.begin(PLAN, resume=False)
 
 
 def test_another_plan_is_not_resumed_and_what_it_made_is_kept(output, workspace):
     workspace.close_part(0, Tally())
+    workspace.release()
     with pytest.raises(StorageError, match="other files or other options and cannot be resumed"):
         Workspace(output).begin({**PLAN, "dumps": ["is.xml"]}, resume=True)
     assert workspace.finished(0) == Tally()
@@ -64,7 +80,8 @@ def test_a_run_that_was_killed_before_it_had_a_plan_is_started_over(output, resu
     for name in left:
         (workspace.folder / name).touch()
     workspace.begin(PLAN, resume=resume)
-    assert [path.name for path in workspace.folder.iterdir()] == ["plan.json"]
+    assert {path.name for path in workspace.folder.iterdir()} == {"lock", "plan.json"}
+    workspace.release()
 
 
 @pytest.mark.parametrize("resume", [True, False])

@@ -13,6 +13,7 @@ NAMESPACES = {
     "ar": {6: "ملف", 14: "تصنيف", 10: "قالب"},
     "de": {6: "Datei", 14: "Kategorie", 10: "Vorlage", 2: "Benutzer"},
     "tr": {6: "Dosya", 14: "Kategori", 10: "Şablon"},
+    "zh": {6: "文件", 14: "分类", 10: "模板"},
     "ca": {6: "Fitxer", 14: "Categoria", 10: "Plantilla"},
 }
 
@@ -143,7 +144,16 @@ case("[[a|b<ref>c [[d]]</ref>]]", ("A", "b"), ("D", "d"), why="A note in an anch
 case('[[a|b<ref name="c" />]]', ("A", "b"), why="A mark of a note is not part of a name.")
 case("[[a|<nowiki>''b''</nowiki>]]", ("A", "''b''"), why="In nowiki quotes are quotes.")
 case("[[a|<nowiki>[[b]]</nowiki>]]", ("A", "[[b]]"), why="In nowiki brackets are brackets.")
-case("[[a|-{b}-]]", ("A", "-{b}-"), why="Variants of Chinese are left as they are.")
+case("[[a|-{b}-]]", ("A", "-{b}-"), why="Faroese has no variants, so this is text.")
+case("[[a|-{b}-c]]", ("A", "bc"), language="zh", why="Nobody sees the marks of variants.")
+case(
+    "[[a|-{zh-hans:计算机;zh-hant:電腦}-]]",
+    ("A", "计算机"),
+    language="zh",
+    why="Of several variants a reader sees one: the first is taken.",
+)
+case("[[a|b<math>x^2</math>]]", Reason.TEMPLATE, why="A reader sees a formula, not its source.")
+case("[[a|b<includeonly>c</includeonly>]]", ("A", "b"), why="What is for other pages is not here.")
 case("[[a| ]] [[a|&nbsp;]]s [[a|'''''']]", *[Reason.EMPTY] * 2, ("A", "'"), why="Nothing to see.")
 # Comments
 case("[[a<!-- x -->b]]", ("Ab", "ab"), why="A comment in a target is nothing.")

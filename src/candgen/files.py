@@ -9,6 +9,11 @@ from typing import BinaryIO
 
 from candgen.errors import StorageError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
@@ -40,6 +45,19 @@ def write_text(path: Path, text: str) -> None:
         raise StorageError(
             f"{path} cannot be written: {error.strerror or error}; choose another place"
         ) from error
+
+
+def hold(file: BinaryIO) -> bool:
+    """Lock an open file until it is closed or the process ends; False if another holds it.
+
+    Where the system has no such locks nobody is refused.
+    """
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

@@ -172,10 +172,11 @@ def extract(
             elif master is not None:
                 raise ParameterError("--master is for Spark: add --engine spark")
             else:
-                sources = _sources(dumps, page_props, redirects, ids, langlinks, siteinfo)
+                sources = _sources(dumps, page_props, redirects, ids, langlinks, siteinfo, language)
                 reports = [_embedded(sources, output, language, workers, options, resume, progress)]
     except KeyboardInterrupt:
-        note("candgen: interrupted; --resume goes on from what is finished")
+        if "-" not in dumps:
+            note("candgen: interrupted; --resume goes on from what is finished")
         raise
     for report in reports:
         _show(report, output if engine is Engine.SPARK else output.parent)
@@ -227,11 +228,15 @@ def _mirror(dumps: Sequence[str], beside: Mapping[str, object]) -> str:
 
 def _sources(
     dumps: list[str], page_props: Path | None, redirects: Path | None, ids: str | None,
-    langlinks: Path | None, siteinfo: Path | None,
+    langlinks: Path | None, siteinfo: Path | None, language: str | None,
 ) -> "Sources":  # fmt: skip
     from candgen.wikipedia.extract import Sources  # noqa: PLC0415
 
     named = None if ids is None else parse_table("--ids", ids)
+    if named is not None and named.explicit and langlinks is None and named.language != language:
+        raise ParameterError(
+            f"--ids {ids}: titles of another language need --langlinks, which leads to them"
+        )
     if langlinks is not None and (named is None or not named.explicit):
         raise ParameterError(
             "--langlinks leads to another wiki's titles: give their entities and language, "
@@ -271,8 +276,10 @@ def _show(report: "Report", folder: Path) -> None:
     rows = table("what", "number", "share", right=("number", "share"))
     rows.show_header = False
     rows.add_row("pages read", f"{told['pages'].get('read', 0):,}")
-    for what, number in {**_pages(told["pages"]), **told["seen"]}.items():
+    for what, number in sorted(_pages(told["pages"]).items()):
         rows.add_row(f"  {what}", f"{number:,}")
+    for what, number in told["seen"].items():
+        rows.add_row(f"{what} seen", f"{number:,}")
     rows.add_row("kept", f"{told['kept']:,}", f"{told['kept'] / (seen or 1):.1%}")
     for reason, number in told["dropped"].items():
         rows.add_row(f"  dropped: {reason}", f"{number:,}")
@@ -281,7 +288,7 @@ def _show(report: "Report", folder: Path) -> None:
         visible(f"{fault['kind']}: {fault['detail']} ({fault['place']})")
         for fault in told["faults"][:FAULTS_SHOWN]
     ]
-    show(f"{told['wiki']}, {told['dump_date']}", "", rows, "", *shown, *faults)
+    show(", ".join(filter(None, (told["wiki"], told["dump_date"]))), "", rows, "", *shown, *faults)
     first = folder / next(iter(told["tables"]))
     note(f"try: candgen info {shlex.quote(str(first))}")
 

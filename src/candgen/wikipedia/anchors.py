@@ -4,14 +4,14 @@ Every function takes time in proportion to the text, whatever stands in it.
 """
 
 import re
+from functools import cache
 from html.entities import html5
 from urllib.parse import unquote
 
-_OPENING: dict[tuple[str, ...], re.Pattern[str]] = {
-    names: re.compile(rf"<(?:!--|({'|'.join(names) or '(?!)'})(?=[\s/>]))", re.IGNORECASE)
-    for names in (("nowiki", "ref"), ("nowiki",), ("ref",), ())
-}
-_CLOSING = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("nowiki", "ref")}
+_REGIONS = ("nowiki", "ref", "includeonly")
+_CLOSING = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in _REGIONS}
+_CONVERTED = re.compile(r"-\{(?:[^{}|]*\|)?([^{}|]*)\}-")
+_VARIANT = re.compile(r"\s*[a-z]{2,}(?:-[a-z]+)*\s*:([^;]*)")
 _ESCAPES = str.maketrans({character: f"&#{ord(character)};" for character in "<>[]{}|'"})
 _BREAK = re.compile(r"</?(?:br|p|div|hr|li|dd|dt|center|blockquote)(?:[\s/][^<>]*)?>", re.I)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
@@ -35,17 +35,17 @@ _PIPE_TRICKS = tuple(
 
 
 def prepare(text: str) -> str:
-    """Remove comments and notes, and escape what stands in ``nowiki``; what is not closed stays.
+    """Remove comments, notes and what is for other pages, and escape what stands in ``nowiki``.
 
-    Only of a comment the end may be missing, as in MediaWiki.
+    What is not closed stays. Only of a comment the end may be missing, as in MediaWiki.
 
     >>> prepare("[[Vágar<!-- an island -->|the <nowiki>''island''</nowiki><ref>[[x]]</ref>]]")
     '[[Vágar|the &#39;&#39;island&#39;&#39;]]'
     """
     pieces: list[str] = []
-    names: tuple[str, ...] = ("nowiki", "ref")
+    names: tuple[str, ...] = _REGIONS
     done = at = 0
-    while opening := _OPENING[names].search(text, at):
+    while opening := _opening(names).search(text, at):
         at, name = opening.end(), (opening[1] or "").lower()
         if region := _region(text, at, name):
             inside, end, at = region
@@ -56,6 +56,11 @@ def prepare(text: str) -> str:
         else:  # it is not closed; nor is what follows, which need not be tried
             names = tuple(each for each in names if each != name)
     return "".join(pieces) + text[done:]
+
+
+@cache
+def _opening(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"<(?:!--|({'|'.join(names) or '(?!)'})(?=[\s/>]))", re.IGNORECASE)
 
 
 def _region(text: str, start: int, name: str) -> tuple[int, int, int] | None:
@@ -112,6 +117,21 @@ def visible(anchor: str) -> str:
     if "''" in anchor:
         anchor = "\n".join(map(without_quotes, anchor.split("\n")))
     return decode_characters(anchor) if "&" in anchor else anchor
+
+
+def first_variants(anchor: str) -> str:
+    """Give what one reader sees where a wiki is written in several scripts or spellings.
+
+    >>> first_variants("-{zh-hans:计算机; zh-hant:電腦}- -{IBM}-")
+    '计算机 IBM'
+    """
+    return _CONVERTED.sub(_first_variant, anchor)
+
+
+def _first_variant(converted: re.Match[str]) -> str:
+    """Give what is between ``-{`` and ``}-``, or of several variants of a language the first."""
+    variant = _VARIANT.match(converted[1])
+    return variant[1] if variant else converted[1]
 
 
 def without_quotes(line: str) -> str:

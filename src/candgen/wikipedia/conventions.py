@@ -174,6 +174,28 @@ def project_names(wiki: str) -> tuple[tuple[str, int], ...]:
     return (name, 4), (f"{name} talk", 5)
 
 
+VARIANTS = frozenset(
+    [
+        "ban",
+        "crh",
+        "gan",
+        "iu",
+        "kk",
+        "ku",
+        "mni",
+        "sh",
+        "shi",
+        "sr",
+        "tg",
+        "tly",
+        "uz",
+        "wuu",
+        "zh",
+    ]
+)
+"""Languages whose wikis are shown in several scripts or spellings, ``-{zh-hans:x;zh-hant:y}-``."""
+
+
 def first_letters(language: str) -> Callable[[str], str]:
     """Give what makes the first letter of a title a capital, for a language.
 

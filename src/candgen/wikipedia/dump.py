@@ -160,8 +160,8 @@ def _streams(
             detail = "expected another stream, found something else"
             truncated = magic.startswith(head)
         except (EOFError, OSError, zlib.error) as error:
-            detail = f"{error}, so its pages are lost"
             truncated = isinstance(error, EOFError)
+            detail = f"{error}" if truncated else f"{error}, so the rest of it is lost"
         # If another follows, then the end was looked for too far away, in a damaged stream.
         more = source.skip_to(_STREAM if magic == b"BZh" else None, after=start + 1)
         kind_of_fault = TRUNCATED if truncated and not more else DAMAGED

@@ -6,6 +6,7 @@ redirects are followed and titles replaced by entities while the runs are merged
 
 import json
 import logging
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.errors import CandgenError, ParameterError
+from candgen.errors import ParameterError, StorageError
 from candgen.table_rows import SCHEMA
 from candgen.versions import version
 from candgen.wikipedia.conventions import language_of
@@ -58,12 +59,15 @@ def extract(
     if not isinstance(sources, Sources):
         sources = Sources((str(sources),))
     options = options or Options()
-    output = Path(output)
-    _check(sources, output, workers=workers, resume=resume)
+    output = Path(os.path.realpath(output))  # a symbolic link stays one
+    _check(sources, output, language, workers=workers, resume=resume)
     beside = Beside(sources)
     pieces = parts(sources.dumps)
     # A single part tells its site itself: what comes from a pipe can be read once only.
-    site = None if len(pieces) == 1 else _site(sources.dumps, beside)
+    site = _site(sources.dumps, beside) if len(pieces) > 1 else None
+    if sources.tables and STDIN not in sources.dumps:
+        site = site or _site(sources.dumps, beside)
+        sources.check_wiki(site.wiki)
     workspace = Workspace(output)
     workspace.begin(_plan(sources, options, pieces), resume=resume)
     try:
@@ -71,10 +75,18 @@ def extract(
             pieces, options, site=site, details=beside.details, workspace=workspace,
             workers=workers, progress=progress,
         )  # fmt: skip
-    except CandgenError:
-        if not workspace.has_finished_parts:
+        return _finish(sources, options, output, site, tally, beside, workspace, language, progress)
+    finally:
+        if STDIN in sources.dumps or not workspace.has_finished_parts:
             workspace.discard()
-        raise
+        workspace.release()
+
+
+def _finish(
+    sources: Sources, options: Options, output: Path, site: Site, tally: Tally, beside: Beside,
+    workspace: Workspace, language: str | None, progress: Watcher,
+) -> Report:  # fmt: skip
+    """Make the tables and the report of what was gathered, and move them to their places."""
     language = _language(language, site)
     progress(Progress("following redirects"))
     resolver = _resolver(workspace, options, site, beside, tally, language)
@@ -85,22 +97,30 @@ def extract(
         for path, writer in zip(tables, writers, strict=True)
     }
     report = Report.of(site, language, sources, options, tally, made)
+    if not report.adds_up:
+        raise StorageError(f"the parts in {workspace.folder} do not add up: run without --resume")
     for writer in writers:
         writer.close(report.metadata())
     told = output.with_suffix(".report.json")
     text = json.dumps(report.to_dict(), ensure_ascii=False, indent=2)
     (workspace.folder / told.name).write_text(text + "\n", encoding="utf-8")
     workspace.finish([*tables, told])
+    if not report.kept:
+        _LOG.warning("%s has no pairs: the report tells what was seen and dropped", output)
     return report
 
 
-def _check(sources: Sources, output: Path, *, workers: int, resume: bool) -> None:
+def _check(
+    sources: Sources, output: Path, language: str | None, *, workers: int, resume: bool
+) -> None:
     if output.suffix != ".parquet":
         raise ParameterError(f"the output is {output}, expected a name that ends in .parquet")
     if output.is_dir() or not output.absolute().parent.is_dir():
         raise ParameterError(
             f"{output} cannot be written, expected the name of a file in a folder that exists"
         )
+    if language == "":
+        raise ParameterError("the language is empty, expected a code such as fo, or none")
     if workers < 1:
         raise ParameterError(f"{workers} workers were asked for, expected at least 1")
     if resume and STDIN in sources.dumps:
@@ -119,9 +139,11 @@ def _site(dumps: Sequence[str], beside: Beside) -> Site:
 
 def _language(named: str | None, site: Site) -> str:
     """Choose the language in the ids of pages; the user's word counts, but may be a mistake."""
-    if named not in (None, site.language, language_of(site.wiki)):
+    if named is None or named == site.wiki:
+        return site.language
+    if named not in (site.language, language_of(site.wiki)):
         _LOG.warning("the language was given as %s, but the dump is of %s", named, site.wiki)
-    return named or site.language
+    return named
 
 
 def _plan(sources: Sources, options: Options, pieces: Sequence[Part]) -> dict[str, Any]:

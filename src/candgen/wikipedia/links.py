@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.kernels.wikitext import LINK_PREFIX, LINK_TRAIL, find_links
-from candgen.wikipedia.anchors import fold, pipe_trick, prepare, shown_target, visible
+from candgen.wikipedia.anchors import (
+    first_variants,
+    fold,
+    pipe_trick,
+    prepare,
+    shown_target,
+    visible,
+)
+from candgen.wikipedia.conventions import VARIANTS
 from candgen.wikipedia.reasons import Reason
 from candgen.wikipedia.site import Site
 from candgen.wikipedia.titles import PLAIN, Title, Titles
@@ -21,6 +29,11 @@ _SHOWN_OTHERWISE = {6: Reason.IMAGE, 14: Reason.CATEGORY}
 _PROTOCOL = re.compile(
     r"\s*(?:(?:https?|ftps?|sftp|git|gopher|ircs?|mms|nntp|redis|ssh|svn|telnet|wikipedia"
     r"|worldwind)://|//|(?:bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp):)",
+    re.I,
+)
+_DRAWN = re.compile(
+    r"<(?:math|chem|ce|score|gallery|timeline|graph|hiero|mapframe|maplink|syntaxhighlight|source)"
+    r"(?=[\s/>])",
     re.I,
 )
 _PIPE_OR_EQUALS = re.compile(r"\{\{\s*([!=])\s*\}\}")
@@ -71,6 +84,7 @@ class LinkReader:
     ) -> None:
         self._titles = Titles(site)
         self._letters = _letters(site)
+        self._has_variants = site.language in VARIANTS
         self._namespaces = frozenset(namespaces)
         self._reads_articles = _MAIN in self._namespaces
         self._switches = (bool(templates), bool(refs), bool(tables))
@@ -120,10 +134,10 @@ class LinkReader:
             anchor = shown_target(target)
         elif not anchor:
             anchor = pipe_trick(target)
-        elif "{{" in anchor:
+        elif "{{" in anchor or ("<" in anchor and _DRAWN.search(anchor)):
             return Reason.TEMPLATE
         else:
-            anchor = visible(anchor)
+            anchor = visible(first_variants(anchor) if self._has_variants else anchor)
         mention = fold(prefix + anchor + trail)
         if not mention or ((prefix or trail) and not fold(anchor)):
             return Reason.EMPTY

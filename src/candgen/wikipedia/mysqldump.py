@@ -92,7 +92,12 @@ class _Text:
         self.data, self.at = rest + (new or b"\n"), 0
 
     def damaged(self, how: str) -> TableError:
-        return TableError(f"{self.name} {how} after {self.rows:,} rows: download it again")
+        if self.rows:
+            return TableError(f"{self.name} {how} after {self.rows:,} rows: download it again")
+        return TableError(
+            f"{self.name} {how}, or is not what mysqldump writes, for no row was found: check that "
+            "it is the right file, or download it again"
+        )
 
 
 # Statements

@@ -83,7 +83,9 @@ def _page(window: "_Window", end: int | None) -> Iterator[Page | Fault]:
             break  # it is among those of the next part
         begun = raw[start:stop]
         if end is None or stop < len(raw):
-            yield Fault(CUT_PAGE, window.place, f"{title_of(begun)} has no end")
+            short = end is None and len(raw) <= LONGEST
+            why = "has no end" if short or end is not None else f"has no end in {LONGEST:,} bytes"
+            yield Fault(CUT_PAGE, window.place, f"{title_of(begun)} {why}")
             continue
         page = parse_page(begun) if start else page
         detail = f"{title_of(begun)} is not written as a page is"

@@ -25,6 +25,8 @@ class Report:
     dump_date: str
     """What the dump's name says, or the day of its newest revision."""
     options: Mapping[str, Any]
+    origins: Mapping[str, str]
+    """Where entities and redirects come from."""
     inputs: Mapping[str, int]
     """Names and sizes of the files."""
     tally: Tally
@@ -45,6 +47,7 @@ class Report:
                 name: list(value) if isinstance(value, tuple) else value
                 for name, value in asdict(options).items()
             },
+            origins=sources.describe(),
             inputs={path.name: path.stat().st_size for path in sources.files},
             tally=tally,
             tables=tables,
@@ -60,6 +63,11 @@ class Report:
         """Whether something of the dump is missing: its end, or a stream in its middle."""
         return self.tally.truncated or self.tally.pages[DAMAGED_STREAMS] > 0
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether everything that was seen was either kept or dropped."""
+        return self.tally.seen.total() == self.kept + self.tally.dropped.total()
+
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON has it."""
         tally = self.tally
@@ -71,6 +79,7 @@ class Report:
             "candgen_version": version(),
             "truncated": self.truncated,
             "options": dict(self.options),
+            **self.origins,
             "inputs": dict(self.inputs),
             "pages": dict(tally.pages),
             "seen": dict(tally.seen),

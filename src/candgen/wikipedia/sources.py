@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,10 @@ from candgen.wikipedia.ids import read_ids
 from candgen.wikipedia.resolve import Entities
 from candgen.wikipedia.site import Site
 from candgen.wikipedia.titles import Titles
+
+_HEAD = 4096
+_DATABASE = re.compile(rb"-- Host: .*Database: ([a-z0-9_]+)")
+_WIKI = re.compile(r"([a-z][a-z0-9_]*wik[a-z]*)-")
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class Sources:
             raise ParameterError("no dump was given, expected at least one file")
         if STDIN in self.dumps and len(self.dumps) > 1:
             raise ParameterError("stdin was given beside other dumps: name files only, or - alone")
-        if len(set(self.dumps)) < len(self.dumps):
+        if len({os.path.realpath(dump) for dump in self.dumps}) < len(self.dumps):
             raise ParameterError("a dump was given twice: its links would count twice")
         if (self.langlinks is None) != (not self.langlinks_to):
             raise ParameterError(
@@ -62,6 +68,28 @@ class Sources:
     def has_ids(self) -> bool:
         """Whether entities are known; if not, titles stand for themselves."""
         return self.page_props is not None or self.ids is not None
+
+    @property
+    def tables(self) -> list[Path]:
+        """Those that come from the wiki's database, by the numbers of its pages."""
+        return [path for path in (self.page_props, self.redirects, self.langlinks) if path]
+
+    def check_wiki(self, wiki: str) -> None:
+        """Refuse tables of another wiki, whose numbers are those of other pages."""
+        for path in self.tables:
+            if (found := _wiki_of(path)) not in (None, wiki):
+                raise ParameterError(
+                    f"{path} is of {found}, but the dump is of {wiki}: give the files of one wiki"
+                )
+
+    def describe(self) -> dict[str, str]:
+        """Tell where entities and redirects come from."""
+        ids = f"language links to {self.langlinks_to}" if self.langlinks_to else "a table of titles"
+        known = [what for what, path in (("page_props", self.page_props), (ids, self.ids)) if path]
+        return {
+            "entities_from": ", then ".join(known) or "titles",
+            "redirects_from": "the database, then the dump" if self.redirects else "the dump",
+        }
 
 
 class Beside:
@@ -129,6 +157,16 @@ def _details(path: Path) -> Mapping[str, Any]:
         raise TableError(
             f"{path} cannot be read as JSON, expected a siteinfo-namespaces file: download it again"
         ) from error
-    if not isinstance(found, dict):
-        raise TableError(f"{path} holds no JSON object, expected a siteinfo-namespaces file")
+    if not isinstance(found, dict) or not isinstance(found.get("query"), dict):
+        raise TableError(f'{path} has no "query", expected a siteinfo-namespaces file')
     return found
+
+
+def _wiki_of(path: Path) -> str | None:
+    """Tell of which wiki a table of a database is, by its first lines or its name."""
+    with sql.open_dump(path) as file:
+        head = file.read(_HEAD)
+    if found := _DATABASE.search(head):
+        return found[1].decode("ascii")
+    named = _WIKI.match(path.name)
+    return named[1] if named else None

@@ -88,6 +88,8 @@ def extract_with_spark(
         if not job.harvested:
             workspace.discard()
         raise
+    finally:
+        workspace.release()
     return reports
 
 

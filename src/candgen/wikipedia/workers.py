@@ -1,7 +1,9 @@
 """Work that is done by several processes, and ends when the one that wants it does."""
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
@@ -21,8 +23,7 @@ def in_parallel(
 
     With one worker there is no other process. With more, ``work``, tasks and results travel
     between processes, a task is taken from ``tasks`` when a worker is free, and an error in a
-    worker is raised here. However this ends, the workers end at once; if this process is killed,
-    each ends with the task that it has.
+    worker is raised here. However this ends, also if this process is killed, the workers end.
     """
     if workers == 1:
         yield from map(work, tasks)
@@ -60,6 +61,7 @@ def _start(work: Callable[[Task], Result]) -> tuple[Connection, BaseProcess]:
 def _serve(work: Callable[[Task], Result], connection: Connection) -> None:
     """Do tasks until there are no more; runs in the worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that we work for
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             task = connection.recv()
@@ -71,6 +73,13 @@ def _serve(work: Callable[[Task], Result], connection: Connection) -> None:
             except Exception as error:  # raised again by who wants the result
                 answer = _Failure(RuntimeError(f"{type(error).__name__}: {error}"))
             connection.send(answer)
+
+
+def _end_with_parent() -> None:
+    """Wait until the process that we work for is gone: what we write then may be in the way."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 class _Failure:
