@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from candgen.wikipedia.dump import Fault, Part
-from candgen.wikipedia.links import Link, LinkReader
+from candgen.wikipedia.links import LinkReader
 from candgen.wikipedia.options import FOLDS, Options
 from candgen.wikipedia.page_xml import WIKITEXT, Page
 from candgen.wikipedia.pages import not_a_dump, pages
@@ -151,23 +152,20 @@ class _Basket:
 
     def tables(self) -> Iterator[Links | Pages]:
         """Give away everything."""
-        columns: tuple[list[str], list[str], list[int], list[int]] = [], [], [], []
-        mentions, titles, folds, counts = columns
-        read, dropped = self._reader.read, self.tally.dropped
-        for fold, links in enumerate(self._links):
-            for raw, count in links.items():
-                link = read(raw)
-                if isinstance(link, Link):
-                    titles.append(link.title)
-                    mentions.append(link.mention)
-                    counts.append(count)
-                else:
-                    dropped[link] += count
-            folds += [fold] * (len(counts) - len(folds))
-            links.clear()
-        yield Links(pa.table(list(columns), schema=LINKS))
+        yield Links(pa.concat_tables([self._counted(fold) for fold in range(len(FOLDS))]))
         yield Pages(pa.table(_columns(self._pages, len(PAGES)), schema=PAGES))
         self._pages.clear()
+
+    def _counted(self, fold: int) -> pa.Table:
+        """Read the links of a fold, each distinct one once, and forget them."""
+        raws = list(self._links[fold])
+        counts = np.fromiter(self._links[fold].values(), dtype=np.int64, count=len(raws))
+        self._links[fold].clear()
+        read = self._reader.read_many(raws)
+        for place, reason in read.dropped:
+            self.tally.dropped[reason] += int(counts[place])
+        folds = np.full(len(read.places), fold, dtype=np.int8)
+        return pa.table([read.mentions, read.titles, folds, counts[read.places]], schema=LINKS)
 
 
 def _columns(rows: list[tuple[Any, ...]], width: int) -> list[Any]:

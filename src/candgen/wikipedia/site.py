@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
@@ -107,6 +108,7 @@ class Site:
         return own_prefixes(self.wiki)
 
 
+@lru_cache(1 << 10)  # few prefixes make up most links that have one
 def comparable(name: str) -> str:
     """Give the form in which names of namespaces are compared.
 
