@@ -127,7 +127,7 @@ def test_ctrl_c_and_resume(cli, tmp_path):
     command = ["extract-wikidata", dump, "--languages", "fo", "-o", tmp_path / "made"]
     program = [sys.executable, "-m", "candgen", *map(str, command), "--workers", "2"]
     running = subprocess.Popen(program, stderr=subprocess.PIPE, start_new_session=True)
-    work = tmp_path / ".made.candgen-work"
+    work = tmp_path / ".made.parts"
     deadline = time.monotonic() + 30
     while not work.exists() and running.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -487,6 +487,31 @@ def test_bits_that_look_like_a_block(long_text, monkeypatch):
     assert list(blocks(io.BytesIO(packed), 0)) == [block]
 
 
+def test_a_hole_is_not_kept_in_memory(long_text, monkeypatch):
+    from candgen.wikidata import bzip2 as wikidata_bzip2
+
+    monkeypatch.setattr(wikidata_bzip2, "_FAR", 200_000)
+    monkeypatch.setattr(wikidata_bzip2, "_READ", 50_000)
+    packed = bz2.compress(long_text[:90_000], 1)
+    (block,) = blocks(io.BytesIO(packed), 0)
+    held = []
+    found = wikidata_bzip2._Window._found
+
+    def watched(window, position):
+        held.append(len(window._data))
+        return found(window, position)
+
+    monkeypatch.setattr(wikidata_bzip2._Window, "_found", watched)
+    hole = bytes(2_000_000)
+    around = list(blocks(io.BytesIO(packed + hole + packed), 0))
+    assert [each.data for each in around] == [block.data] * 2
+    inside = list(blocks(io.BytesIO(packed[:-20] + hole + packed), 0))
+    assert inside == [Damage(block.start, truncated=False), around[1]._replace(
+        start=around[1].start - 20
+    )]  # fmt: skip
+    assert max(held) < 300_000
+
+
 def test_a_damaged_block_loses_itself_only(long_text, tmp_path):
     packed = bytearray(bz2.compress(long_text, 1))
     whole = list(blocks(io.BytesIO(packed), 0))
@@ -690,7 +715,7 @@ def test_an_interrupted_run_goes_on(tmp_path, long_text, kind, workers, monkeypa
     with pytest.raises(Stop):
         extract(dump, output, progress=stop_after(4), **options)
     assert not output.exists()
-    work = tmp_path / ".made.candgen-work"
+    work = tmp_path / ".made.parts"
     assert len(list(work.glob("done-*"))) >= 3
     with pytest.raises(Stop):
         extract(dump, output, progress=stop_after(2), resume=True, **options)
@@ -713,9 +738,9 @@ def test_only_the_same_run_goes_on(tmp_path, long_text):
             extract(dump, output, progress=stop_after(4), **options)
 
     interrupt()
-    with pytest.raises(ParameterError, match="another languages, so it cannot be resumed"):
+    with pytest.raises(StorageError, match="other files or other options"):
         extract(dump, output, languages=("fo",), resume=True, **options)
-    with pytest.raises(ParameterError, match="another part size"):
+    with pytest.raises(StorageError, match="other files or other options"):
         extract(dump, output, resume=True)
     extract(dump, output, languages=("fo",), **options)  # starts over
     assert {path.name for path in output.iterdir()} == {
@@ -723,7 +748,7 @@ def test_only_the_same_run_goes_on(tmp_path, long_text):
     }  # fmt: skip
     interrupt()
     dump.write_bytes(long_text[:-500] + b"\n]")
-    with pytest.raises(ParameterError, match="bytes, sha256"):
+    with pytest.raises(StorageError, match="other files or other options"):
         extract(dump, output, resume=True, **options)
 
 
@@ -773,7 +798,7 @@ def test_a_killed_run_leaves_no_output_and_goes_on(tmp_path, long_text):
     done = subprocess.run([sys.executable, script, dump, tmp_path / "made", str(size)], timeout=60)
     assert done.returncode == -signal.SIGKILL
     assert not (tmp_path / "made").exists()
-    assert len(list(Path(tmp_path / ".made.candgen-work").glob("done-*"))) == 3
+    assert len(list(Path(tmp_path / ".made.parts").glob("done-*"))) == 3
     extract(dump, tmp_path / "made", part_size=size, resume=True)
     extract(dump, tmp_path / "whole", part_size=size)
     assert contents(tmp_path / "made") == contents(tmp_path / "whole")

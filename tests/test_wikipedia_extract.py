@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from candgen.wikipedia.links import Link, LinkReader
 from candgen.wikipedia.names import without_parenthesis
 from candgen.wikipedia.pages import header
 from candgen.wikipedia.site import Site
-from dumps import WrittenPage, cut_every, dump_xml, multistream, pieces, write_dump
+from dumps import END, WrittenPage, cut_every, dump_xml, multistream, pieces, write_dump
 from extract_oracle import PageRow, resolve
 
 PAGES = [
@@ -153,12 +154,12 @@ def test_entities_of_page_props(faroese, tmp_path):
 
 def test_redirects_of_the_database_count_more_than_those_of_the_dump(faroese, tmp_path):
     redirects = zipped(tmp_path / "redirect.sql.gz", REDIRECT)
-    extract(Sources((faroese,), redirects=redirects), tmp_path / "fo.parquet")
-    made = rows(tmp_path / "fo.parquet")
-    # Havnin leads to Suðuroy there, which leads to another wiki.
-    assert ("Havnina", "fo:Tórshavn") not in made
-    assert ("Suðuroyar", "fo:Suðuroy") not in made
-    assert made["søgu", "fo:Føroyar"] == 1  # of which the database says nothing
+    report = extract(Sources((faroese,), redirects=redirects), tmp_path / "fo.parquet")
+    # Havnin leads to Suðuroy there, which leads to another wiki; Gomul leads to Føroyar.
+    gone = {("Havnina", "fo:Tórshavn"), ("Suðuroyar", "fo:Suðuroy"), ("Suðuroy", "fo:Suðuroy")}
+    wanted = {pair: count for pair, count in WITHOUT_IDS.items() if pair not in gone}
+    assert rows(tmp_path / "fo.parquet") == wanted
+    assert report.to_dict()["dropped"]["redirect to another wiki"] == 1 + 3
 
 
 def test_entities_of_a_table_of_titles(faroese, tmp_path):
@@ -462,6 +463,84 @@ def test_a_bad_page_is_reported_and_the_others_are_there(tmp_path):
     assert not report.truncated
 
 
+def test_a_truncated_file_among_whole_ones_is_told(tmp_path):
+    cut = tmp_path / "fowiki-1.xml"
+    cut.write_bytes(dump_xml(PAGES[:2])[: -len(END)])
+    whole = write_dump(tmp_path / "fowiki-2.xml", PAGES[2:])
+    report = extract(Sources((str(cut), str(whole))), tmp_path / "fo.parquet")
+    assert report.truncated
+    assert report.to_dict()["pages"]["read"] == len(PAGES)
+
+
+def test_all_bad_pages_are_counted_and_the_first_are_told(tmp_path):
+    bad = dump_xml([WrittenPage(f"Síða {n}", "") for n in range(30)])
+    bad = bad.replace(b"<title>", b"<titel>")
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.xml").write_bytes(bad)
+    sources = Sources((str(tmp_path / "a.xml"), str(tmp_path / "b.xml")))
+    told = extract(sources, tmp_path / "fo.parquet").to_dict()
+    assert told["pages"]["bad"] == 60
+    assert len(told["faults"]) == 20
+
+
+def test_a_title_that_no_table_can_hold_is_a_bad_page(tmp_path):
+    xml = dump_xml([*PAGES, WrittenPage("A\tB", "[[x]]", id=99)]).replace(b"A\tB", b"A&#9;B")
+    (tmp_path / "fowiki.xml").write_bytes(xml)
+    redirects = zipped(tmp_path / "redirect.sql.gz", REDIRECT.replace("'Suðuroy'", "'A\\tB'"))
+    sources = Sources((str(tmp_path / "fowiki.xml"),), redirects=redirects)
+    report = extract(sources, tmp_path / "fo.parquet", options=Options(titles=True))
+    assert report.to_dict()["pages"]["bad"] == 1
+    assert rows(tmp_path / "fo.parquet")["Havnina", "fo:Tórshavn"] == 1  # as the dump says
+
+
+def test_what_is_no_wikitext_is_no_redirect_and_has_no_links(tmp_path):
+    pages = [
+        WrittenPage("Gadget.js", "#REDIRECT [[Tórshavn]]", model="javascript"),
+        WrittenPage("Føroyar", "[[Gadget.js]]", timestamp="2024-01-01T00:00:00Z"),
+        WrittenPage("Gamalt", "x", timestamp="2003-01-01T00:00:00Z"),
+    ]
+    report = extract(str(write_dump(tmp_path / "x.xml", pages)), tmp_path / "fo.parquet")
+    assert rows(tmp_path / "fo.parquet") == {("Gadget.js", "fo:Gadget.js"): 1}
+    assert report.to_dict()["newest_revision"] == "2024-01-01T00:00:00Z"
+    assert report.to_dict()["dump_date"] == "20240101"
+
+
+def test_what_a_dump_does_not_say_is_found_out(tmp_path):
+    xml = dump_xml([WrittenPage("Bólkur:Býir", "[[x]]"), WrittenPage("Føroyar", "[[y]]")])
+    xml = b"\n".join(line for line in xml.split(b"\n") if b"<ns>" not in line)
+    (tmp_path / "x.xml").write_bytes(xml.replace(b"[[y]]", b"[[y]]&nbsp;"))
+    report = extract(str(tmp_path / "x.xml"), tmp_path / "fo.parquet")
+    assert rows(tmp_path / "fo.parquet") == {("y", "fo:Y"): 1}
+    assert report.to_dict()["pages"]["mended"] == 1
+
+
+def test_it_is_told_how_far_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(dump_module, "PART", 1)
+    many = [WrittenPage(f"Síða {n}", "[[x]]") for n in range(40)]
+    path = write_dump(tmp_path / "x.xml.bz2", many, together=10)
+    seen = []
+    extract(str(path), tmp_path / "fo.parquet", progress=seen.append)
+    reading = [each for each in seen if each.doing == "reading pages"]
+    assert all(each.total == path.stat().st_size for each in reading)
+    assert [each.done for each in reading] == sorted(each.done for each in reading)
+    assert (reading[0].done, reading[0].pages) == (0, 0)
+    assert (reading[-1].done, reading[-1].pages) == (path.stat().st_size, 40)
+    (tmp_path / "x.xml").write_bytes(dump_xml(many * 500))
+    seen.clear()
+    extract(str(tmp_path / "x.xml"), tmp_path / "fo.parquet", progress=seen.append)
+    assert any(0 < each.pages < 20000 for each in seen)
+
+
+def test_the_table_of_titles_may_be_written_as_links_are(faroese, tmp_path):
+    (tmp_path / "ids.tsv").write_text("title\tentity\ntórshavn\tQ10704\n", "utf-8")
+    props = zipped(tmp_path / "props.sql.gz", PAGE_PROPS.replace("Q10704", "Q7"))
+    extract(Sources((faroese,), ids=tmp_path / "ids.tsv"), tmp_path / "fo.parquet")
+    assert rows(tmp_path / "fo.parquet")["Tórshavn", "Q10704"] == 1
+    both = Sources((faroese,), ids=tmp_path / "ids.tsv", page_props=props)
+    extract(both, tmp_path / "fo.parquet")  # of the two, page_props is right
+    assert rows(tmp_path / "fo.parquet")["Tórshavn", "Q7"] == 1
+
+
 # Interrupted and resumed
 
 SMALL_PARTS = """
@@ -512,19 +591,47 @@ def test_without_resume_a_run_starts_over(faroese, tmp_path, monkeypatch):
     assert rows(tmp_path / "fo.parquet") == WITHOUT_IDS
 
 
+def test_a_dump_of_one_part_is_resumed_too(faroese, tmp_path, monkeypatch):
+    def fails(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("candgen.wikipedia.extract._merge", fails)
+        extract(faroese, tmp_path / "fo.parquet")
+    with monkeypatch.context() as patch:
+        patch.setattr("candgen.wikipedia.gather.harvest", fails)  # it is not read again
+        extract(faroese, tmp_path / "fo.parquet", resume=True)
+    assert rows(tmp_path / "fo.parquet") == WITHOUT_IDS
+
+
+def test_what_was_made_of_another_file_is_not_resumed(faroese, tmp_path, monkeypatch):
+    def fails(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("candgen.wikipedia.extract._merge", fails)
+        extract(faroese, tmp_path / "fo.parquet")
+    os.utime(faroese, (1, 1))
+    with pytest.raises(StorageError, match="leave out --resume"):
+        extract(faroese, tmp_path / "fo.parquet", resume=True)
+
+
 def test_resuming_what_was_never_begun_is_fine(faroese, tmp_path):
     extract(faroese, tmp_path / "fo.parquet", resume=True)
     assert rows(tmp_path / "fo.parquet") == WITHOUT_IDS
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_is_ended_leaves_no_half_file_and_can_be_resumed(tmp_path, end):
+@pytest.mark.parametrize(
+    ("end", "workers"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGKILL, 2)]
+)
+def test_a_run_that_is_ended_leaves_no_half_file_and_can_be_resumed(tmp_path, end, workers):
     many = [WrittenPage(f"Síða {n}", f"[[Mál|orð {n}]] " * 400) for n in range(900)]
     path = write_dump(tmp_path / "fowiki.xml.bz2", many, together=3)
     command = [
         sys.executable, "-c",
         SMALL_PARTS,
-        "extract", "fo", "--dump", str(path), "--workers", "1", "-o", str(tmp_path / "fo.parquet"),
+        "extract", "fo", "--dump", str(path), "--workers", str(workers),
+        "-o", str(tmp_path / "fo.parquet"),
     ]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     work = tmp_path / ".fo.parquet.parts"

@@ -91,13 +91,15 @@ REPEATED = """
 [[a{{!}} &amp &#1 [[a|{{ [[] []] [[a|b]] {{[[a]]}} a' %41 ~{|~ ~|} [[a,~
 """
 REPEATED = [token.replace("~", " ") for token in REPEATED.split()] + ["\n{|\n", "\n|}\n"]
-WRAPPED = ("{}", "[[a|{}]]", "#REDIRECT [[{}]]")
+REPEATED += ["a", " ", "[[{{x}}"]
+WRAPPED = ("{}", "[[a|{}]]", "[[a|[http://{}]]", "#REDIRECT [[{}]]")
+LIMIT = 2  # seconds; one would do, but machines have bad moments
 
 
 @pytest.mark.parametrize("wrapping", WRAPPED)
 @pytest.mark.parametrize("token", REPEATED)
 def test_time_is_linear(token, wrapping):
-    """Two megabytes of anything take less than a second of CPU time."""
+    """Two megabytes of anything take little CPU time; what is quadratic takes minutes."""
     small = wrapping.format(token * (2_000 // len(token))).encode()
     text = wrapping.format(token * (2_000_000 // len(token))).encode()
     READER.links(small)
@@ -108,12 +110,18 @@ def test_time_is_linear(token, wrapping):
             READER.read(raw)
         READER.redirect_target(text)
         taken.append(time.process_time() - start)
-        if taken[-1] < 1:
+        if taken[-1] < LIMIT:
             break
-    assert min(taken) < 1
+    assert min(taken) < (1 if token == "[" else LIMIT)
 
 
-DEEP = (("{{", "}}", 1), ("[[a:b|", "]]", 1), ("{{[[a|", "]]}}", 100_000), ("\n{|", "\n|}", 0))
+DEEP = (
+    ("{{", "}}", 1),
+    ("[[a:b|", "]]", 1),
+    ("{{[[a|", "]]}}", 100_000),
+    ("\n{|", "\n|}", 0),
+    ("[[{{x}}", "]]", 1),
+)
 
 
 @pytest.mark.parametrize(("opening", "closing", "number"), DEEP)
@@ -122,6 +130,6 @@ def test_depth_takes_linear_time_and_room(opening, closing, number):
     reader = LinkReader(PLAIN, tables=False)
     start = time.process_time()
     raws = reader.raw_links(text)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < LIMIT
     assert len(raws) == number
     assert sum(map(len, raws)) <= 2 * len(text)

@@ -59,6 +59,21 @@ def test_is_what_dictionaries_give(links, pages, entities, namespaces):
     assert resolved(links, pages, entities, namespaces) == wanted
 
 
+@given(
+    among=st.sets(st.text(max_size=4)),
+    values=st.lists(st.text(max_size=4)),
+    start=st.integers(0, 3),
+)
+def test_titles_are_found_among_sorted_ones(among, values, start):
+    ordered = sorted(among)
+    values = values + ordered[::2]
+    arrays = [pa.array(each, pa.large_string()) for each in (values, ordered)]
+    cut = arrays[1].slice(start)  # an array may begin in the middle of its buffers
+    places = module._places(arrays[0], cut).tolist()
+    rest = ordered[start:]
+    assert places == [rest.index(value) if value in rest else -1 for value in values]
+
+
 def chain(length, end="Z"):
     titles = [f"R{number}" for number in range(length)]
     return [

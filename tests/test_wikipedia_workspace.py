@@ -56,7 +56,7 @@ def test_what_is_finished_is_kept_only_by_who_resumes(output, workspace):
 def test_two_runs_do_not_work_in_one_folder(output, workspace):
     workspace.close_part(0, Tally())
     for resume in (True, False):
-        with pytest.raises(StorageError, match="another run is at work"):
+        with pytest.raises(StorageError, match=r"^another run is at work"):
             Workspace(output).begin(PLAN, resume=resume)
     assert workspace.finished(0) == Tally()
     workspace.discard()

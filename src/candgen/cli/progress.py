@@ -76,7 +76,13 @@ def byte_bar() -> Iterator[Callable[["Reading"], None]]:
     with _on_stderr(*columns) as bar:
         task = bar.add_task("", total=None)
 
+        doing = ""
+
         def show(reading: "Reading") -> None:
+            nonlocal doing
+            if reading.doing != doing:  # its speed is not that of what was done before
+                doing = reading.doing
+                bar.reset(task, total=reading.total)
             pages = f", {reading.pages:,} pages" if reading.pages else ""
             bar.update(
                 task,

@@ -79,9 +79,11 @@ def _end_of_link(text, start, stop, known, template):
         return 0
     if known & _HAS_LINK == 0:
         return stop + 2
+    if pipe == stop:
+        return 0
     for at in range(start + 2, pipe):
         if text[at] == COLON:
-            return -(pipe + 1) if pipe < stop else 0
+            return -(pipe + 1)
     return 0
 
 

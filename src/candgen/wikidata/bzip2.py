@@ -14,6 +14,7 @@ _BLOCK = 0x314159265359
 _END = 0x177245385090
 _BITS = 48
 _MOST = 1 << 20  # bytes; a block that was compressed to more does not exist
+_FAR = 4 * _MOST  # what goes on so long without a marker is a hole, and is not kept
 _READ = 1 << 22
 
 
@@ -62,13 +63,14 @@ def blocks(file: BinaryIO, start: int) -> Iterator[Text | Damage]:
     for marker in window.markers():
         ended = not marker.block
         if held is not None:
-            text = window.decompressed(held.bit, marker.bit)
+            near = marker.bit - held.bit < 8 * _FAR  # else there is a hole between them
+            text = window.decompressed(held.bit, marker.bit) if near else b""
             if text is None and marker.bit - held.bit < 8 * _MOST:
                 continue  # bits inside a block that look like a marker
             yield Text(text, held.bit // 8) if text else Damage(held.bit // 8, truncated=False)
         held = marker if marker.block else None
         window.forget(marker.bit // 8)
-    if held is not None:
+    if held is not None and 8 * window.end - held.bit < 8 * _FAR:
         text = window.decompressed(held.bit, 8 * window.end)
         if text:
             yield Text(text, held.bit // 8)
@@ -104,6 +106,7 @@ class _Window:
             yield from self._found(searched - self._start)
             # A marker that has not ended yet begins in the last seven bytes.
             searched = max(searched, self.end - 6)
+            self._needed = max(self._needed, searched - _FAR)
 
     def _found(self, position: int) -> list[Marker]:
         """Find the markers whose first bit is at a position or later, and whose last was read."""

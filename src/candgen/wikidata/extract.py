@@ -90,7 +90,7 @@ def extract_wikidata(
     cut = Cut(str(dump), size=part_size, whole=items is not None)
     options = {**asdict(selection), "items": items}
     again = str(dump) != STDIN and items is None  # could be read once more
-    work = Work(folder.with_name(f".{folder.name}.candgen-work"))
+    work = Work(folder)
     facts = {**options, "part size": part_size, "candgen version": version()}
     made_from = fingerprint(Path(dump), facts) if again else None
     work.begin(made_from, resume=resume)

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,18 +10,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from candgen.errors import ParameterError, StorageError
+from candgen.errors import StorageError
 from candgen.files import write_text
 from candgen.wikidata.parts import ENTITIES, NAMES, Result
 from candgen.wikidata.tally import Tally
 from candgen.wikipedia.runs import write_run
+from candgen.wikipedia.workspace import Workspace
 
 RUN = 1 << 27
 """Rows are written to the disk when they have so many bytes,"""
 SECONDS = 300
 """or when the last were written so many seconds ago."""
 
-_MADE_FROM = "made-from.json"
 _EDGE = 1 << 20  # bytes at both ends of the dump that must be as they were
 
 
@@ -41,8 +40,9 @@ def fingerprint(dump: Path, options: Mapping[str, Any]) -> dict[str, Any]:
 class Work:
     """Sorted runs of rows, and what was seen on the way."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, output: Path) -> None:
+        self._workspace = Workspace(output)
+        self.folder = self._workspace.folder
         self.tally = Tally()
         self.names: list[Path] = []
         self.entities: list[Path] = []
@@ -53,30 +53,7 @@ class Work:
 
     def begin(self, made_from: Mapping[str, Any] | None, *, resume: bool) -> None:
         """Make the folder, or go on with what is in it if it was made from the same."""
-        if resume and made_from is not None and (self.folder / _MADE_FROM).exists():
-            self._go_on(made_from)
-            return
-        try:
-            if self.folder.exists():
-                shutil.rmtree(self.folder)
-            self.folder.mkdir()
-        except OSError as error:
-            raise StorageError(
-                f"{self.folder} cannot be made: {error.strerror or error}; choose another place"
-            ) from error
-        if made_from is not None:
-            write_text(self.folder / _MADE_FROM, json.dumps(made_from))
-
-    def _go_on(self, made_from: Mapping[str, Any]) -> None:
-        before = json.loads((self.folder / _MADE_FROM).read_text(encoding="utf-8"))
-        if before != made_from:
-            other = sorted(
-                name for name in {*before, *made_from} if before.get(name) != made_from.get(name)
-            )
-            raise ParameterError(
-                f"what {self.folder} holds was made with another {', '.join(other)}, so it cannot "
-                "be resumed: use the same as then, or start over without resume"
-            )
+        self._workspace.begin(made_from or {}, resume=resume and made_from is not None)
         for done in sorted(self.folder.glob("done-*.json")):
             number = int(done.stem.removeprefix("done-"))
             self._runs = max(self._runs, number + 1)
@@ -123,10 +100,11 @@ class Work:
                 self.flush()
         if not keep or not self.tally.items:
             self.remove()
+        self._workspace.release()
 
     def remove(self) -> None:
         """Take the folder away."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._workspace.discard()
 
 
 def publish(staged: Path, output: Path, *, last: str) -> None:

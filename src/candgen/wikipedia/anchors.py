@@ -15,9 +15,8 @@ _VARIANT = re.compile(r"\s*[a-z]{2,}(?:-[a-z]+)*\s*:([^;]*)")
 _ESCAPES = str.maketrans({character: f"&#{ord(character)};" for character in "<>[]{}|'"})
 _BREAK = re.compile(r"</?(?:br|p|div|hr|li|dd|dt|center|blockquote)(?:[\s/][^<>]*)?>", re.I)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
-_EXTERNAL_LINK = re.compile(
-    r"\[(?:[a-z]{2,12}://|//|mailto:|news:)[^\s\[\]<>\"]*\s*([^\[\]]*)\]", re.IGNORECASE
-)
+_EXTERNAL_LINK = re.compile(r"\[(?=[a-z]{2,12}://|//|mailto:|news:)([^\[\]]*)\]", re.IGNORECASE)
+_ADDRESS = re.compile(r"[^\s<>\"]*\s*")
 _QUOTES = re.compile("''+")
 _CHARACTER = re.compile(r"&(?:#([0-9]+)|#[xX]([0-9A-Fa-f]+)|([A-Za-z][0-9A-Za-z]*));")
 _INVISIBLE = " \u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
@@ -113,10 +112,15 @@ def visible(anchor: str) -> str:
     if "<" in anchor:
         anchor = _TAG.sub("", _BREAK.sub(" ", anchor))
     if "[" in anchor:
-        anchor = _EXTERNAL_LINK.sub(r"\1", anchor)
+        anchor = _EXTERNAL_LINK.sub(_label, anchor)
     if "''" in anchor:
         anchor = "\n".join(map(without_quotes, anchor.split("\n")))
     return decode_characters(anchor) if "&" in anchor else anchor
+
+
+def _label(link: re.Match[str]) -> str:
+    """Give what stands after the address of an external link."""
+    return _ADDRESS.sub("", link[1], count=1)
 
 
 def first_variants(anchor: str) -> str:

@@ -63,10 +63,9 @@ def extract(
     _check(sources, output, language, workers=workers, resume=resume)
     beside = Beside(sources)
     pieces = parts(sources.dumps)
-    # A single part tells its site itself: what comes from a pipe can be read once only.
-    site = _site(sources.dumps, beside) if len(pieces) > 1 else None
-    if sources.tables and STDIN not in sources.dumps:
-        site = site or _site(sources.dumps, beside)
+    site = None  # a single part tells it itself: what comes from a pipe can be read once only
+    if STDIN not in sources.dumps and (len(pieces) > 1 or resume or sources.tables):
+        site = _site(sources.dumps, beside)
         sources.check_wiki(site.wiki)
     workspace = Workspace(output)
     workspace.begin(_plan(sources, options, pieces), resume=resume)
@@ -175,9 +174,9 @@ def _resolver(
         tables.append(table.filter(useful))
     pages = first_of_each(beside.redirected(pa.concat_tables(tables), site))
     names = _names(pages, options, tally)
-    write_run(workspace.table("links", len(tables), 0), names)
+    write_run(workspace.folder / "names.links", names)
     redirects = follow(pages, options.namespaces)
-    return Resolver(redirects, beside.entities(pages), language=language)
+    return Resolver(redirects, beside.entities(pages, site), language=language)
 
 
 def _names(pages: pa.Table, options: Options, tally: Tally) -> pa.Table:

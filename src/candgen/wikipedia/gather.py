@@ -63,6 +63,7 @@ def gather(
         progress=meter.at if one_by_one else None,
     )  # fmt: skip
     tasks = _tasks(parts, options, tallies)
+    meter.show()
     for done in in_parallel(work, tasks, workers=1 if one_by_one else workers):
         tallies[done.number] = done.tally
         site = done.site
@@ -96,12 +97,12 @@ def _harvest(
     site: Site | None,
     details: Mapping[str, Any] | None,
     workspace: Workspace,
-    progress: Callable[[_Task, int], None] | None,
+    progress: Callable[[_Task, int, int], None] | None,
 ) -> _Done:
     """Write the tables of one part, and last its tally."""
     tables = 0
     tally = Tally()
-    watch = partial(progress, task) if progress else lambda _at: None
+    watch = partial(progress, task) if progress else lambda _at, _pages: None
     for found in harvest(task.part, task.options, site=site, details=details, progress=watch):
         if isinstance(found, Site):
             site = found
@@ -130,10 +131,11 @@ class _Meter:
         self._tallies = tallies
         self._progress = progress
 
-    def at(self, task: _Task, at: int) -> None:
-        self.show(at - task.part.start)
+    def at(self, task: _Task, at: int, pages: int) -> None:
+        end = at if task.part.end is None else min(at, task.part.end)  # it reads ahead
+        self.show(end - task.part.start, pages)
 
-    def show(self, further: int = 0) -> None:
+    def show(self, further: int = 0, more: int = 0) -> None:
         done = sum(self._sizes[number] for number in self._tallies) + further
-        pages = sum(tally.pages["read"] for tally in self._tallies.values())
+        pages = sum(tally.pages["read"] for tally in self._tallies.values()) + more
         self._progress(Progress("reading pages", done, self._total, pages))

@@ -4,6 +4,7 @@
 Spark's workers hand them to Spark.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from candgen.wikipedia.dump import Fault, Part
 from candgen.wikipedia.links import LinkReader
 from candgen.wikipedia.options import FOLDS, Options
 from candgen.wikipedia.page_xml import WIKITEXT, Page
-from candgen.wikipedia.pages import not_a_dump, pages
+from candgen.wikipedia.pages import BAD_PAGE, not_a_dump, pages
 from candgen.wikipedia.reasons import Reason
 from candgen.wikipedia.site import Site
 from candgen.wikipedia.tally import Tally
@@ -42,6 +43,7 @@ PAGES = pa.schema(
 )
 """All pages; those that redirect have a target, or lead to another wiki."""
 
+_NO_TITLE = re.compile(r"[\t\n\r]|\A\Z")  # no field of a table can hold these
 _DISTINCT = 1 << 18  # links that are held in memory
 _HELD = 1 << 15  # pages
 
@@ -64,13 +66,19 @@ def harvest(
     *,
     site: Site | None = None,
     details: Mapping[str, Any] | None = None,
-    progress: Callable[[int], None] = lambda _at: None,
+    progress: Callable[[int, int], None] = lambda _at, _pages: None,
 ) -> Iterator[Links | Pages | Tally | Site]:
     """Give tables of the links and pages of a part, and last the tally of it.
 
     Without a site, the header of the part tells it, and it is given first: a pipe is read once.
+    ``progress`` is called with the place in the file, and the pages that were read.
     """
-    found = pages(part, progress=progress)
+    basket: _Basket | None = None
+
+    def tell(at: int) -> None:
+        progress(at, basket.tally.pages["read"] if basket else 0)
+
+    found = pages(part, progress=tell)
     if site is None:
         header = next(found, None)
         if not isinstance(header, bytes):
@@ -107,6 +115,8 @@ class _Basket:
         self.tally = Tally()
 
     def put(self, item: Page | Fault) -> None:
+        if isinstance(item, Page) and _NO_TITLE.search(item.title):
+            item = Fault(BAD_PAGE, f"page {item.id}", f"{item.title!r} is no title")
         if isinstance(item, Fault):
             self.tally.note(item)
             return

@@ -58,4 +58,6 @@ class Options:
             return 0
         digest = hashlib.blake2b(f"{self.seed} {title}".encode("utf-8", "replace"), digest_size=8)
         place = int.from_bytes(digest.digest(), "big") / 2**64 * sum(self.split)
-        return next(fold for fold, end in enumerate(accumulate(self.split)) if place < end)
+        ends = enumerate(accumulate(self.split))
+        last = max(fold for fold, share in enumerate(self.split) if share)  # if place is rounded up
+        return next((fold for fold, end in ends if place < end), last)

@@ -13,7 +13,7 @@ from candgen.wikipedia.page_xml import Page, parse_page, title_of
 
 BAD_PAGE = "bad page"
 CUT_PAGE = "page cut off"
-LONGEST = 1 << 28
+LONGEST = 1 << 26
 """A page of more bytes is a fault: it is held in memory while it is read."""
 LONGEST_HEADER = 1 << 20
 

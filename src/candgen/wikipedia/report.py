@@ -48,7 +48,7 @@ class Report:
                 for name, value in asdict(options).items()
             },
             origins=sources.describe(),
-            inputs={path.name: path.stat().st_size for path in sources.files},
+            inputs={str(path): path.stat().st_size for path in sources.files},
             tally=tally,
             tables=tables,
         )
@@ -84,7 +84,7 @@ class Report:
             "pages": dict(tally.pages),
             "seen": dict(tally.seen),
             "kept": self.kept,
-            "dropped": {str(reason): n for reason, n in tally.dropped.most_common()},
+            "dropped": {str(reason): n for reason, n in sorted(tally.dropped.items(), key=_rank)},
             "tables": {name: dict(table) for name, table in self.tables.items()},
             "faults": [fault._asdict() for fault in tally.faults],
         }
@@ -97,6 +97,11 @@ class Report:
             name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for name, value in found.items()
         }
+
+
+def _rank(dropped: tuple[str, int]) -> tuple[int, str]:
+    """The most frequent reason comes first, whatever order they were met in."""
+    return -dropped[1], dropped[0]
 
 
 def dump_date(dump: str, newest: str) -> str:

@@ -12,6 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from candgen.kernels.sorted_strings import find_sorted
+from candgen.strings import string_buffers
 from candgen.wikipedia.reasons import Reason
 
 HOPS = 8
@@ -29,7 +31,7 @@ RESOLVED = pa.schema(
 
 
 class Redirects(NamedTuple):
-    """Titles that redirect, where each leads in the end, or why it leads nowhere."""
+    """Titles that redirect, sorted; where each leads in the end, or why it leads nowhere."""
 
     titles: pa.LargeStringArray
     finals: pa.LargeStringArray
@@ -47,7 +49,7 @@ def first_of_each(pages: pa.Table) -> pa.Table:
 
 
 def follow(pages: pa.Table, namespaces: Collection[int]) -> Redirects:
-    """Follow every redirect to its end; each title is there once."""
+    """Follow every redirect to its end, given what `first_of_each` gives."""
     pages = pages.filter(pc.is_valid(pages["redirect"])).combine_chunks()
     titles, targets = _one(pages["title"]), _one(pages["redirect"])
     outside = pages["outside"].to_numpy()
@@ -61,7 +63,7 @@ def follow(pages: pa.Table, namespaces: Collection[int]) -> Redirects:
 
 
 class Entities(NamedTuple):
-    """The entities of titles."""
+    """The entities of titles, which are sorted."""
 
     titles: pa.LargeStringArray
     entities: pa.LargeStringArray
@@ -119,11 +121,13 @@ def _drop(dropped: Counter[str], reason: Reason, counts: npt.NDArray[np.int64]) 
 
 
 def _places(values: pa.LargeStringArray, among: pa.LargeStringArray) -> npt.NDArray[np.int64]:
-    """Tell where each value stands among others, which are distinct; -1 if it does not."""
-    if not len(among):
-        return np.full(len(values), -1, dtype=np.int64)
-    found = pc.index_in(values, value_set=among)
-    places: npt.NDArray[np.int64] = pc.fill_null(found, -1).to_numpy().astype(np.int64)
+    """Tell where each value stands among others, sorted and distinct; -1 if it does not.
+
+    Arrow would make a hash table of the others each time: for many tables and titles that is much.
+    """
+    (offsets, text), (among_offsets, among_text) = string_buffers(values), string_buffers(among)
+    places = np.empty(len(values), dtype=np.int64)
+    find_sorted(text, offsets, among_text, among_offsets, places)
     return places
 
 

@@ -46,14 +46,15 @@ def read_arrow(path: Path) -> pa.Table:
         return pa.ipc.open_file(source).read_all()
 
 
-def merged(paths: Sequence[Path], *, rows: int = ROWS) -> Iterator[pa.Table]:
-    """Give the rows of all runs in tables of about ``rows`` each, each sorted by the first column.
+def merged(paths: Sequence[Path], *, rows: int | None = None) -> Iterator[pa.Table]:
+    """Give the rows of all runs in tables of about ``rows`` each, ROWS unless it is said.
 
-    No value of the first column is in two tables, and the values of a table are greater than
-    those of the one before: what is grouped or sorted within each is so altogether.
+    Each is sorted by the first column. No value of that is in two tables, and the values of a
+    table are greater than those of the one before: what is grouped or sorted within each is so
+    altogether.
     """
     runs = [_Run(path) for path in sorted(paths)]
-    for limit in [*_limits(runs, rows), None]:
+    for limit in [*_limits(runs, rows or ROWS), None]:
         together = pa.concat_tables([run.until(limit) for run in runs]) if runs else []
         if len(together):
             yield _sorted(together)

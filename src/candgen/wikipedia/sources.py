@@ -4,7 +4,7 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,10 @@ from candgen.wikipedia.dump import STDIN
 from candgen.wikipedia.ids import read_ids
 from candgen.wikipedia.resolve import Entities
 from candgen.wikipedia.site import Site
-from candgen.wikipedia.titles import Titles
+from candgen.wikipedia.titles import Title, Titles
 
+_NO_TITLE = re.compile("[\t\n\r]")  # no field of a table can hold these
+_BATCH = 1 << 16
 _HEAD = 4096
 _DATABASE = re.compile(rb"-- Host: .*Database: ([a-z0-9_]+)")
 _WIKI = re.compile(r"([a-z][a-z0-9_]*wik[a-z]*)-")
@@ -105,13 +107,13 @@ class Beside:
             sql.langlinks(sources.langlinks, sources.langlinks_to) if sources.langlinks else None
         )
 
-    def entities(self, pages: pa.Table) -> Entities | None:
+    def entities(self, pages: pa.Table, site: Site) -> Entities | None:
         """Give the entities of titles, if any file tells them."""
         tables: list[pa.Table] = []
         if self._page_entities is not None:
             tables.append(_joined(pages, self._page_entities))
         if self._ids is not None and self._langlinks is None:
-            tables.append(self._ids)
+            tables.append(_as_titles(self._ids, site))
         if self._ids is not None and self._langlinks is not None:
             foreign = self._langlinks.rename_columns(["id", "foreign"])
             ids = self._ids.rename_columns(["foreign", "entity"])
@@ -122,13 +124,12 @@ class Beside:
         """Replace what the dump says of redirects by what the database does, where it does."""
         if self._redirects is None:
             return pages
-        titles = Titles(site)
-        known = self._redirects.to_pydict()
-        outside = [bool(prefix) for prefix in known["interwiki"]]
-        targets = [
-            "" if away else titles.from_database(namespace, key)
-            for away, namespace, key in zip(outside, known["namespace"], known["key"], strict=True)
-        ]
+        outside: list[bool] = []
+        targets: list[str | None] = []
+        for batch in self._redirects.to_batches(max_chunksize=_BATCH):
+            prefixes = batch["interwiki"].to_pylist()
+            outside += [bool(prefix) for prefix in prefixes]
+            targets += _targets(batch, prefixes, Titles(site))
         places = pc.index_in(pages["id"], value_set=self._redirects["id"].combine_chunks())
         columns = {
             "redirect": pa.array(targets, pa.large_string()),
@@ -139,6 +140,22 @@ class Beside:
             found = pc.coalesce(values.take(places), pages[name])
             pages = pages.set_column(pages.schema.get_field_index(name), name, found)
         return pages
+
+
+def _targets(batch: pa.RecordBatch, prefixes: list[str], titles: Titles) -> Iterator[str | None]:
+    """Give the titles that redirects lead to, "" outside, and None for what is no title."""
+    rows = zip(prefixes, batch["namespace"].to_pylist(), batch["key"].to_pylist(), strict=True)
+    for prefix, namespace, key in rows:
+        title = "" if prefix else titles.from_database(namespace, key)
+        yield None if _NO_TITLE.search(title) else title
+
+
+def _as_titles(ids: pa.Table, site: Site) -> pa.Table:
+    """Write the titles of a user's table as the wiki does; what is no title stays what it is."""
+    parse = Titles(site).parse
+    parsed = ((title, parse(title)) for title in ids["title"].to_pylist())
+    titles = [found.text if isinstance(found, Title) else title for title, found in parsed]
+    return pa.table([pa.array(titles, pa.large_string()), ids["entity"]], ["title", "entity"])
 
 
 def _joined(pages: pa.Table, by_id: pa.Table) -> pa.Table:

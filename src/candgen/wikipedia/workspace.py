@@ -65,6 +65,8 @@ class Workspace:
                 if _is_there(file, self.folder / _LOCK):
                     return file
                 file.close()  # it was that of a run which has just ended
+        except StorageError:
+            raise
         except OSError as error:
             raise StorageError(
                 f"{self.folder} cannot be made: {error.strerror or error}; choose another output"
