@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 from candgen.errors import TableError
 
 STDIN = "-"
-PART = 8 << 20
+PART = 4 << 20
 """A part has at least so many bytes of the file, but for the last."""
 PARTS = 256
 """A file is cut into at most about so many parts."""
