@@ -654,10 +654,13 @@ def test_ctrl_c(index):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_an_output_that_is_full(index):
+@pytest.mark.parametrize("arguments", [("query", "Vín"), ("info",)])
+def test_an_output_that_is_full(index, arguments):
+    name, *rest = arguments
+    unbuffered = environment() | {"PYTHONUNBUFFERED": "1"}
     with Path("/dev/full").open("wb") as full:
         run = subprocess.run(
-            command("query", index, "Vín"), stdout=full, stderr=subprocess.PIPE, env=environment()
+            command(name, index, *rest), stdout=full, stderr=subprocess.PIPE, env=unbuffered
         )
     assert run.returncode == 2
     assert run.stderr.startswith(b"candgen: standard output cannot be written: ")

@@ -148,3 +148,15 @@ def test_help_has_an_example(cli):
     assert (
         "candgen extract-wikidata latest-all.json.bz2 --languages fo,is,da,en -o names" in done.out
     )
+
+
+def test_the_table_of_entities_is_described(cli, tmp_path):
+    dump = tmp_path / "dump.json"
+    dump.write_bytes(world.dump_of([world.item(10704, labels=world.texts(fo="Tórshavn"))]))
+    assert cli("extract-wikidata", dump, "--languages", "fo,is", "-o", tmp_path / "x").status == 0
+    shown = cli("info", tmp_path / "x" / "entities.parquet")
+    assert shown.status == 0
+    for text in ("table of entities", "Q10704", "Tórshavn", "not instance of"):
+        assert text in shown.out
+    told = cli("info", tmp_path / "x" / "entities.parquet", "--format", "json")
+    assert json.loads(told.out)["languages"] == {"fo": 1}

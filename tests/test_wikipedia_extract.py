@@ -591,26 +591,27 @@ def test_without_resume_a_run_starts_over(faroese, tmp_path, monkeypatch):
     assert rows(tmp_path / "fo.parquet") == WITHOUT_IDS
 
 
-def test_a_dump_of_one_part_is_resumed_too(faroese, tmp_path, monkeypatch):
-    def fails(*_args, **_kwargs):
+def interrupt(path, output, monkeypatch):
+    """Leave a run of which all parts are finished."""
+
+    def stop(*_args, **_kwargs):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("candgen.wikipedia.extract._merge", fails)
-        extract(faroese, tmp_path / "fo.parquet")
+        patch.setattr("candgen.wikipedia.extract._merge", stop)
+        extract(path, output)
+
+
+def test_a_dump_of_one_part_is_resumed_too(faroese, tmp_path, monkeypatch):
+    interrupt(faroese, tmp_path / "fo.parquet", monkeypatch)
     with monkeypatch.context() as patch:
-        patch.setattr("candgen.wikipedia.gather.harvest", fails)  # it is not read again
+        patch.setattr("candgen.wikipedia.gather.harvest", None)  # it is not read again
         extract(faroese, tmp_path / "fo.parquet", resume=True)
     assert rows(tmp_path / "fo.parquet") == WITHOUT_IDS
 
 
 def test_what_was_made_of_another_file_is_not_resumed(faroese, tmp_path, monkeypatch):
-    def fails(*_args, **_kwargs):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("candgen.wikipedia.extract._merge", fails)
-        extract(faroese, tmp_path / "fo.parquet")
+    interrupt(faroese, tmp_path / "fo.parquet", monkeypatch)
     os.utime(faroese, (1, 1))
     with pytest.raises(StorageError, match="leave out --resume"):
         extract(faroese, tmp_path / "fo.parquet", resume=True)

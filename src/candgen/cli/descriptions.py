@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from candgen import MentionTable
     from candgen.evaluation.dataset import Dataset
     from candgen.storage import Stored
@@ -103,3 +105,31 @@ def describe_dataset(dataset: "Dataset", *, verify: bool) -> dict[str, Any]:
     if verify:
         _ = dataset.train, dataset.dev, dataset.test
     return {"kind": "dataset", "verified": verify, **dataset.manifest}
+
+
+def describe_entities(path: "Path") -> dict[str, Any] | None:
+    """What a table of entities holds, as candgen extract-wikidata writes one; None of others."""
+    import pyarrow as pa  # noqa: PLC0415 (--help need not wait)
+    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        with pq.ParquetFile(path) as file:
+            if not {"entity", "language", "name"} <= set(file.schema_arrow.names):
+                return None
+            languages = pc.value_counts(file.read(["language"])["language"]).to_pylist()
+            first = next(file.iter_batches(PAIRS_SHOWN), None)
+            metadata = file.metadata.metadata or {}
+    except (OSError, pa.ArrowException):
+        return None  # whoever reads it as a table of mentions tells what is wrong
+    return {
+        "kind": "table of entities",
+        "rows": sum(each["counts"] for each in languages),
+        "languages": {each["values"]: each["counts"] for each in languages},
+        "metadata": {
+            key.decode(): text.decode("utf-8", "replace")
+            for key, text in sorted(metadata.items())
+            if not key.startswith(b"ARROW:")
+        },
+        "first": first.to_pylist() if first is not None else [],
+    }

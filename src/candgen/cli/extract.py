@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from candgen.cli.options import parse_table
+from candgen.cli.options import AllowTruncated, Resume, Workers, parse_table
 from candgen.cli.output import note, show, table, visible
 from candgen.cli.progress import byte_bar
 from candgen.errors import ParameterError
@@ -112,18 +112,9 @@ def extract(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another split.")] = 0,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Processes to use.", show_default="one for each core"
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from what an interrupted run has finished.")
-    ] = False,
-    allow_truncated: Annotated[
-        bool, typer.Option("--allow-truncated", help="Do not fail if the dump is cut off.")
-    ] = False,
+    workers: Workers = None,
+    resume: Resume = False,
+    allow_truncated: AllowTruncated = False,
     engine: Annotated[Engine, typer.Option(help="What does the work.")] = Engine.EMBEDDED,
     master: Annotated[
         str | None,

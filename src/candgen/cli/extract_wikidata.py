@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from candgen.cli.options import AllowTruncated, Resume, Workers
 from candgen.cli.output import note, show, table
 from candgen.cli.progress import progress_bar
 
@@ -58,19 +59,9 @@ def extract_wikidata(
             help='No instances of these, instead of pages that are about Wikipedia; "" for none.',
         ),
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Processes to use.", show_default="one for each core"
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")
-    ] = False,
-    allow_truncated: Annotated[
-        bool,
-        typer.Option("--allow-truncated", help="Do not fail if the dump is cut off."),
-    ] = False,
+    workers: Workers = None,
+    resume: Resume = False,
+    allow_truncated: AllowTruncated = False,
     items: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="A sample: the first N items.")
     ] = None,

@@ -11,7 +11,12 @@ import typer
 from rich.filesize import decimal
 
 import candgen
-from candgen.cli.descriptions import describe_dataset, describe_index, describe_table
+from candgen.cli.descriptions import (
+    describe_dataset,
+    describe_entities,
+    describe_index,
+    describe_table,
+)
 from candgen.cli.facts import facts_of, in_words
 from candgen.cli.output import show, table, visible, write_json
 from candgen.cli.progress import progress_bar
@@ -22,6 +27,7 @@ TABLE_SUFFIXES = (".tsv", ".jsonl", ".ndjson", ".parquet")
 FILES_SHOWN = 40
 TYPES = ("easy", "medium", "hard")
 COLUMNS = ("role", "alpha", "pairs", "occurrences", "entities")
+ENTITY_COLUMNS = ("entity", "language", "name", "description")
 _WORDS = ("true", "false", "null")
 COUNTED = ("pairs", "entities", *TYPES)
 
@@ -36,9 +42,7 @@ class Format(StrEnum):
 def info(
     path: Annotated[
         Path,
-        typer.Argument(
-            metavar="INDEX", help="An index, a dataset, or a file that holds a mention table."
-        ),
+        typer.Argument(metavar="INDEX", help="An index, a dataset, or a file with a table."),
     ],
     *,
     verify: Annotated[
@@ -58,7 +62,9 @@ def info(
     """
     with progress_bar() as progress:
         progress(f"reading {path}", 0.0)
-        if _is_table(path):
+        if path.suffix == ".parquet" and (entities := describe_entities(path)) is not None:
+            described, print_it = entities, _show_entities
+        elif _is_table(path):
             described, print_it = describe_table(candgen.MentionTable.read(path)), _show_table
         elif (path / DATASET_FILE).exists():
             from candgen.evaluation.dataset import read_dataset  # noqa: PLC0415
@@ -192,6 +198,21 @@ def _show_table(path: Path, described: dict[str, Any]) -> None:
     for pair in described["most_frequent"]:
         pairs.add_row(visible(pair["mention"]), visible(pair["entity"]), f"{pair['count']:,}")
     show("", pairs)
+
+
+def _show_entities(path: Path, described: dict[str, Any]) -> None:
+    facts: list[tuple[str, Any]] = [
+        ("kind", described["kind"]),
+        ("rows", f"{described['rows']:,}"),
+    ]
+    facts += facts_of("languages", described["languages"])
+    for name, text in described["metadata"].items():
+        facts += facts_of(name, _value(text))
+    _show_facts(path, facts)
+    rows = table(*ENTITY_COLUMNS)
+    for row in described["first"]:
+        rows.add_row(*(visible(str(row.get(each) or "")) for each in ENTITY_COLUMNS))
+    show("", rows)
 
 
 def _value(text: str) -> Any:  # noqa: ANN401

@@ -26,6 +26,18 @@ SkipBadRows = Annotated[
 ]
 
 
+Workers = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Processes to use.", show_default="one for each core"),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on from what an interrupted run has finished.")
+]
+AllowTruncated = Annotated[
+    bool, typer.Option("--allow-truncated", help="Do not fail if the dump is cut off.")
+]
+
+
 class Unit(StrEnum):
     """What a character is."""
 

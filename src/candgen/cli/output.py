@@ -1,6 +1,7 @@
 """Standard output: UTF-8 for programs, tables for people."""
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -57,10 +58,16 @@ def show(*pieces: RenderableType, whole: bool = False) -> None:
         console.width = max([console.width, *(each.maximum for each in needed)])
     elif whole:
         console.width = max([console.width, *(each.minimum for each in needed)])
-    with console.capture() as captured:
-        for piece in pieces:
-            console.print(piece)
-    write(captured.get())
+    # Not console.capture(), which writes to stdout, if only nothing: that, too, can fail.
+    text = io.StringIO()
+    paper = Console(
+        file=text, width=console.width, force_terminal=console.is_terminal,
+        color_system=console.color_system, no_color=console.no_color,  # type: ignore[arg-type]
+        markup=False, emoji=False, highlight=False,
+    )  # fmt: skip
+    for piece in pieces:
+        paper.print(piece)
+    write(text.getvalue())
 
 
 def table(*columns: str, right: Iterable[str] = ()) -> Table:

@@ -1,6 +1,7 @@
 """The kernel that understands plain links: those whose letters all stand for themselves."""
 
 from candgen.kernels import kernel
+from candgen.kernels.utf8 import put_character
 
 TARGET, ANCHOR = 1, 2
 """What the numbers in ``kinds`` are made of: where a character stands for itself."""
@@ -100,22 +101,6 @@ def _put(source, start, end, target, at):
 
 
 @kernel
-def _put_character(point, target, at):
-    """Write a character in UTF-8; where the next one goes."""
-    if point < 0x80:
-        target[at] = point
-        return at + 1
-    if point < 0x800:
-        target[at] = 0xC0 | point >> 6
-        target[at + 1] = 0x80 | point & 0x3F
-        return at + 2
-    target[at] = 0xE0 | point >> 12
-    target[at + 1] = 0x80 | point >> 6 & 0x3F
-    target[at + 2] = 0x80 | point & 0x3F
-    return at + 3
-
-
-@kernel
 def read_plain(text, ends, longest, kinds, combining, capitals, titles, title_ends, mentions,
                mention_ends, plain):  # fmt: skip
     """Write title and mention of every link that is plain, ``[[target|anchor]]trail``.
@@ -146,7 +131,7 @@ def read_plain(text, ends, longest, kinds, combining, capitals, titles, title_en
         ):
             plain[link] = True
             first, after = _character(text, target, end)
-            title_at = _put_character(capitals[first], titles, title_at)
+            title_at = put_character(capitals[first], titles, title_at)
             title_at = _put(text, after, stop, titles, title_at)
             mention_at = _put(text, shown, shown_stop, mentions, mention_at)
             mention_at = _put(text, trail, end, mentions, mention_at)

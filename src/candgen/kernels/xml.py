@@ -1,6 +1,7 @@
 """The text of an XML element: character references replaced by what they stand for."""
 
 from candgen.kernels import kernel
+from candgen.kernels.utf8 import put_character
 
 _AMPERSAND, _SEMICOLON, _HASH = 38, 59, 35
 _LT, _GT, _AMP = 0x6C74, 0x6774, 0x616D70  # names as numbers of their bytes
@@ -32,7 +33,7 @@ def unescape(source, target):
         point = _referred(source, at + 1, end)
         if point < 0:
             return -1
-        made = _encode(point, target, made)
+        made = put_character(point, target, made)
         at = end + 1
     return made
 
@@ -93,25 +94,3 @@ def _is_character(point):
     if point < 0x20:
         return point in (9, 10, 13)
     return point < 0xD800 or 0xDFFF < point < 0xFFFE or 0xFFFF < point <= 0x10FFFF
-
-
-@kernel
-def _encode(point, target, at):
-    """Write a code point in UTF-8; where the next one goes."""
-    if point < 0x80:
-        target[at] = point
-        return at + 1
-    if point < 0x800:
-        target[at] = 0xC0 | point >> 6
-        target[at + 1] = 0x80 | point & 0x3F
-        return at + 2
-    if point < 0x10000:
-        target[at] = 0xE0 | point >> 12
-        target[at + 1] = 0x80 | point >> 6 & 0x3F
-        target[at + 2] = 0x80 | point & 0x3F
-        return at + 3
-    target[at] = 0xF0 | point >> 18
-    target[at + 1] = 0x80 | point >> 12 & 0x3F
-    target[at + 2] = 0x80 | point >> 6 & 0x3F
-    target[at + 3] = 0x80 | point & 0x3F
-    return at + 4
