@@ -1,9 +1,13 @@
 """Many links at once are read as each by itself would be."""
 
+from collections import Counter
+
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from candgen.wikipedia.counter import SliceCounter, Slices
 from candgen.wikipedia.links import Link, LinkReader
 from candgen.wikipedia.plain_links import PlainLinkReader
 from candgen.wikipedia.site import Site
@@ -27,8 +31,14 @@ RAWS = st.one_of(
 ).map(lambda text: text.encode("utf-8", "surrogatepass"))
 
 
+@pytest.fixture(scope="module")
+def monkeypatch_module():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
 def one_by_one(reader, raws):
-    read = reader.read_many(raws)
+    read = reader.read_many(Slices.of(raws))
     found = dict(read.dropped)
     rows = zip(read.places, read.titles.to_pylist(), read.mentions.to_pylist(), strict=True)
     found |= {int(place): Link(title, mention) for place, title, mention in rows}
@@ -66,7 +76,7 @@ def test_other_namespaces_are_not_taken_for_articles():
 
 def test_most_links_of_a_page_are_plain():
     raws = ["[[Føroyar]]".encode(), "[[føroyar|oyggjarnar 18]]nar".encode(), b"[[a#b]]"]
-    read = PlainLinkReader(str.capitalize).read(raws)
+    read = PlainLinkReader(str.capitalize).read(Slices.of(raws))
     assert read.plain.tolist() == [True, True, False]
     assert read.titles.to_pylist() == ["Føroyar", "Føroyar"]
     assert read.mentions.to_pylist() == ["Føroyar", "oyggjarnar 18nar"]
@@ -74,3 +84,22 @@ def test_most_links_of_a_page_are_plain():
 
 def test_no_links():
     assert one_by_one(READERS["fo"], []) == []
+
+
+@given(
+    texts=st.lists(st.lists(st.sampled_from([b"", b"a", b"b", b"ab", b"[[x]]", b"y" * 300]))),
+    room=st.sampled_from([1, 2, 4]),
+)
+def test_slices_are_counted(texts, room, monkeypatch_module):
+    monkeypatch_module.setattr("candgen.wikipedia.counter._ROOM", room)
+    counter, expected = SliceCounter(), Counter()
+    for again in range(2):
+        for slices in texts:
+            lengths = np.array([len(each) for each in slices], dtype=np.int64)
+            last = np.cumsum(lengths)
+            counter.add(b"".join(slices), last - lengths, last)
+            expected.update(slices)
+        assert len(counter) == len(expected)
+        found, counts = counter.take()
+        assert {found.at(n): c for n, c in enumerate(counts.tolist())} == expected, again
+        expected.clear()

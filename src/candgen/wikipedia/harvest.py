@@ -5,13 +5,13 @@ Spark's workers hand them to Spark.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from candgen.wikipedia.counter import SliceCounter
 from candgen.wikipedia.dump import Fault, Part
 from candgen.wikipedia.links import LinkReader
 from candgen.wikipedia.options import FOLDS, Options
@@ -110,7 +110,7 @@ class _Basket:
             refs=options.refs,
             tables=options.tables,
         )
-        self._links: tuple[Counter[bytes], ...] = tuple(Counter() for _ in FOLDS)
+        self._links = tuple(SliceCounter() for _ in FOLDS)
         self._pages: list[tuple[str, int, int, str | None, int | None, bool]] = []
         self.tally = Tally()
 
@@ -140,9 +140,9 @@ class _Basket:
             counts["not wikitext"] += 1
         else:
             counts["articles"] += 1
-            links = self._reader.raw_links(item.text)
-            self.tally.seen["links"] += len(links)
-            self._links[self._options.fold(item.title)].update(links)
+            first, last = self._reader.spans(item.text)
+            self.tally.seen["links"] += len(first)
+            self._links[self._options.fold(item.title)].add(item.text, first, last)
 
     def _namespace(self, page: Page) -> int:
         if page.namespace is not None:
@@ -168,9 +168,7 @@ class _Basket:
 
     def _counted(self, fold: int) -> pa.Table:
         """Read the links of a fold, each distinct one once, and forget them."""
-        raws = list(self._links[fold])
-        counts = np.fromiter(self._links[fold].values(), dtype=np.int64, count=len(raws))
-        self._links[fold].clear()
+        raws, counts = self._links[fold].take()
         read = self._reader.read_many(raws)
         for place, reason in read.dropped:
             self.tally.dropped[reason] += int(counts[place])

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from candgen.wikipedia.anchors import (
     visible,
 )
 from candgen.wikipedia.conventions import VARIANTS
+from candgen.wikipedia.counter import Slices
 from candgen.wikipedia.plain_links import PlainLinkReader
 from candgen.wikipedia.reasons import Reason
 from candgen.wikipedia.site import Site
@@ -39,6 +40,7 @@ _DRAWN = re.compile(
     re.I,
 )
 _PIPE_OR_EQUALS = re.compile(r"\{\{\s*([!=])\s*\}\}")
+_NONE = np.empty(0, dtype=np.int64)
 _LONGEST_REDIRECT_WORD = 256
 _LONGEST_TARGET = 4096
 """Titles have 255 bytes; with every one encoded and a long section, a target is shorter still."""
@@ -100,16 +102,22 @@ class LinkReader:
         with links in a template only the start, ``[[x|y {{``. Other links around links are text
         for MediaWiki, and are left out. Never raises.
         """
+        first, last = self.spans(text)
+        spans = zip(first.tolist(), last.tolist(), strict=True)
+        return [text[start:end] for start, end in spans]
+
+    def spans(self, text: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Tell where the `raw_links` of a page begin and end."""
         if b"[[" not in text:
-            return []
+            return _NONE, _NONE
         page = np.frombuffer(text, dtype=np.uint8)
         first, last, heads = find_links(page, self._letters, *self._switches)
-        spans = zip(first.tolist(), last.tolist(), strict=True)
-        raws = [text[start:end] for start, end in spans]
         if heads:
-            no_images = self._no_images(raws)
-            raws = [raw for raw in raws if raw not in no_images]
-        return raws
+            kept = np.ones(len(first), dtype=np.bool_)
+            for head in np.flatnonzero(page[last - 1] == ord("|")).tolist():
+                kept[head] = self.read(text[first[head] : last[head]]) is Reason.IMAGE
+            first, last = first[kept], last[kept]
+        return first, last
 
     def read(self, raw: bytes) -> Link | Reason:
         """Understand one of the `raw_links`, or tell why it is not kept. Never raises."""
@@ -139,10 +147,10 @@ class LinkReader:
             return Reason.EMPTY
         return Link(title, mention)
 
-    def read_many(self, raws: Sequence[bytes]) -> ReadLinks:
+    def read_many(self, raws: Slices) -> ReadLinks:
         """Do for many what `read` does for one, most of them without a Python object for each."""
         if not self._reads_articles:
-            return self._read_slowly(raws, range(len(raws)))
+            return self._read_slowly(raws, range(len(raws.ends)))
         quick = self._plain.read(raws)
         slow = self._read_slowly(raws, np.flatnonzero(~quick.plain).tolist())
         return ReadLinks(
@@ -152,12 +160,12 @@ class LinkReader:
             slow.dropped,
         )
 
-    def _read_slowly(self, raws: Sequence[bytes], places: Iterable[int]) -> ReadLinks:
+    def _read_slowly(self, raws: Slices, places: Iterable[int]) -> ReadLinks:
         kept: list[int] = []
         links: list[Link] = []
         dropped: list[tuple[int, Reason]] = []
         for place in places:
-            link = self.read(raws[place])
+            link = self.read(raws.at(place))
             if isinstance(link, Link):
                 kept.append(place)
                 links.append(link)
@@ -186,11 +194,6 @@ class LinkReader:
         end = text.find(b"]]", brackets)
         inside = text[brackets + 2 : end].decode("utf-8", "replace")
         return None if end < 0 or "\n" in inside else self._parse(inside.partition("|")[0])
-
-    def _no_images(self, raws: list[bytes]) -> set[bytes]:
-        """Give the heads that are not those of images."""
-        heads = {raw for raw in raws if raw.endswith(b"|")}
-        return {head for head in heads if self.read(head) is not Reason.IMAGE}
 
     def _parse(self, target: str) -> Title | Reason:
         return self._titles.parse(target) if len(target) <= _LONGEST_TARGET else Reason.INVALID

@@ -6,7 +6,7 @@ of a title. Links that are not plain are left to them.
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from itertools import chain
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from candgen.kernels.plain_links import ANCHOR, TARGET, find_blocks, read_plain
+from candgen.wikipedia.counter import Slices
 from candgen.wikipedia.titles import FEW, PLAIN
 
 _CHARACTERS = 1 << 16  # those beyond are left to others
@@ -42,16 +43,15 @@ class PlainLinkReader:
         self._combining = np.zeros(_CHARACTERS, dtype=np.uint8)
         self._capitals = np.zeros(_CHARACTERS, dtype=np.uint16)
 
-    def read(self, raws: Sequence[bytes]) -> PlainLinks:
+    def read(self, raws: Slices) -> PlainLinks:
         """Read those of the links that are plain."""
-        text = np.frombuffer(b"".join(raws), dtype=np.uint8)
-        ends = np.cumsum(np.fromiter(map(len, raws), dtype=np.int64, count=len(raws)))
+        text, ends = raws
         self._learn(text)
         # A capital letter may have one or two bytes more than the small one.
-        titles = np.empty(len(text) + 2 * len(raws), dtype=np.uint8)
+        titles = np.empty(len(text) + 2 * len(ends), dtype=np.uint8)
         mentions = np.empty(len(text), dtype=np.uint8)
         title_ends, mention_ends = np.empty_like(ends), np.empty_like(ends)
-        plain = np.zeros(len(raws), dtype=np.bool_)
+        plain = np.zeros(len(ends), dtype=np.bool_)
         read_plain(
             text, ends, FEW, self._kinds, self._combining, self._capitals,
             titles, title_ends, mentions, mention_ends, plain,
