@@ -77,7 +77,7 @@ def test_every_command_named_exists():
 
     from candgen.cli import app
 
-    named = set(re.findall(r"[`$|] ?candgen ([a-z]+)", README))
+    named = set(re.findall(r"(?:[`$|] ?|^)candgen ([a-z]+(?:-[a-z]+)?)", README, re.MULTILINE))
     assert named == set(get_command(app).commands)
 
 

@@ -2,6 +2,7 @@
 
 import email.utils
 import hashlib
+import importlib
 import os
 import shutil
 import signal
@@ -10,16 +11,13 @@ import sys
 import time
 import urllib.request
 from collections import namedtuple
-from types import SimpleNamespace
 
 import pytest
-import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bad_server import DATE, JOBS, Fault, serving
-from candgen.cli import download as command
-from candgen.errors import CandgenError, ParameterError, StorageError
+from candgen.errors import ParameterError, StorageError
 from candgen.wikipedia import client, published
 from candgen.wikipedia.download import (
     KINDS,
@@ -659,19 +657,9 @@ def test_links_to_runs(link):
 
 
 @pytest.fixture
-def run(capfdbinary):
-    """Runs the command alone, whether it is registered or not."""
-    app = typer.Typer(add_completion=False)
-    app.command()(command.download)
-
+def run(cli):
     def call(*arguments):
-        status = 0
-        try:
-            app([str(each) for each in arguments], standalone_mode=False)
-        except CandgenError as error:
-            return SimpleNamespace(status=2, out="", err=str(error))
-        out, err = capfdbinary.readouterr()
-        return SimpleNamespace(status=status, out=out.decode(), err=err.decode())
+        return cli("download", *arguments)
 
     return call
 
@@ -679,6 +667,7 @@ def run(capfdbinary):
 def test_the_kinds_of_the_command_are_those_of_the_library():
     from candgen.wikipedia.download import WIKIMEDIA
 
+    command = importlib.import_module("candgen.cli.download")
     assert [each.value for each in command.Files] == [each.value for each in Kind]
     assert command.WIKIMEDIA == WIKIMEDIA
 
