@@ -93,7 +93,7 @@ REPEATED = """
 REPEATED = [token.replace("~", " ") for token in REPEATED.split()] + ["\n{|\n", "\n|}\n"]
 REPEATED += ["a", " ", "[[{{x}}"]
 WRAPPED = ("{}", "[[a|{}]]", "[[a|[http://{}]]", "#REDIRECT [[{}]]")
-LIMIT = 2  # seconds; one would do, but machines have bad moments
+LIMIT = 5  # seconds; one would do, but machines have bad moments
 
 
 @pytest.mark.parametrize("wrapping", WRAPPED)

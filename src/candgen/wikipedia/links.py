@@ -114,8 +114,12 @@ class LinkReader:
         first, last, heads = find_links(page, self._letters, *self._switches)
         if heads:
             kept = np.ones(len(first), dtype=np.bool_)
+            images: dict[bytes, bool] = {}  # a page may repeat one head a hundred thousand times
             for head in np.flatnonzero(page[last - 1] == ord("|")).tolist():
-                kept[head] = self.read(text[first[head] : last[head]]) is Reason.IMAGE
+                raw = text[first[head] : last[head]]
+                if raw not in images:
+                    images[raw] = self.read(raw) is Reason.IMAGE
+                kept[head] = images[raw]
             first, last = first[kept], last[kept]
         return first, last
 
