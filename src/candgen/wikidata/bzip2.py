@@ -2,17 +2,14 @@
 
 A stream is a sequence of blocks of at most 900 kB, each compressed on its own. They begin at any
 bit, with 48 bits that announce a block, and a stream ends with 48 others. So a block is found
-without reading what is before it, moved to the start of a byte, and decompressed as the beginning
-of a stream of its own; its checksum is part of it.
+without reading what is before it, and decompressed by itself; its checksum is part of it.
 """
 
-import bz2
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-_BLOCK = 0x314159265359
-_END = 0x177245385090
-_BITS = 48
+from candgen.bzip2 import END_MARKER, MARKER, MARKER_BITS, BlockReader, bits
+
 _MOST = 1 << 20  # bytes; a block that was compressed to more does not exist
 _FAR = 4 * _MOST  # what goes on so long without a marker is a hole, and is not kept
 _READ = 1 << 22
@@ -45,7 +42,7 @@ def _needles() -> list[tuple[bytes, int, bool]]:
     The bits before and after these are compared when they are found.
     """
     found = []
-    for value, block in ((_BLOCK, True), (_END, False)):
+    for value, block in ((MARKER, True), (END_MARKER, False)):
         for shift in range(8):
             spread = (value << (8 - shift)).to_bytes(7, "big")
             found.append((spread[1:6], shift, block))
@@ -86,6 +83,7 @@ class _Window:
         self._start = start
         self._needed = start
         self._data = b""
+        self._reader = BlockReader()
         file.seek(start)
 
     @property
@@ -120,30 +118,15 @@ class _Window:
         return sorted(found)
 
     def _is_marker(self, at: int, shift: int, *, block: bool) -> bool:
-        seven = self._data[at : at + 7]
-        if len(seven) < 7:
+        if len(self._data) < at + 7:
             return False
-        return int.from_bytes(seven, "big") >> (8 - shift) & (1 << _BITS) - 1 == (
-            _BLOCK if block else _END
-        )
+        return bits(self._data, 8 * at + shift, MARKER_BITS) == (MARKER if block else END_MARKER)
 
     def decompressed(self, first: int, last: int) -> bytes | None:
-        """Decompress what is between two bits, b"" if it is damaged, None if something is missing.
-
-        The decompressor gives out a block once it has all of it; it is never told that the
-        stream ends, so that it does not look for the checksum of a whole stream.
-        """
+        """Decompress what is between two bits, b"" if it is damaged, None if that is not all."""
         begin, end = first // 8 - self._start, (last + 7) // 8 - self._start
-        bits = int.from_bytes(self._data[begin:end], "big") >> (-last % 8)
-        bits &= (1 << (last - first)) - 1
-        padding = -(last - first) % 8
-        block = (bits << padding).to_bytes((last - first + padding) // 8, "big")
-        decompressor = bz2.BZ2Decompressor()
-        pieces = [b"BZh9" + block]
         try:
-            pieces[0] = decompressor.decompress(pieces[0])
-            while pieces[-1]:  # after all of its input it gives a little at a time
-                pieces.append(decompressor.decompress(b""))
+            block = self._reader.read(self._data[begin:end], first % 8)
         except OSError:
             return b""
-        return b"".join(pieces) or None
+        return block.text if block else None

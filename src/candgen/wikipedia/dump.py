@@ -4,7 +4,6 @@ A bzip2 file of many streams is cut between streams, so that several processes c
 a stream is damaged, what can be read of the others is read.
 """
 
-import bz2
 import mmap
 import re
 import sys
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
+from candgen.bzip2 import BlockReader, Decompressor
 from candgen.errors import TableError
 
 STDIN = "-"
@@ -54,7 +54,7 @@ DAMAGED = "damaged stream"
 
 
 class _Decompressor(Protocol):
-    """What the decompressors of bz2 and, with a little help, zlib have in common."""
+    """A decompressor of one stream; no data where it needs some is the end of the file."""
 
     @property
     def eof(self) -> bool: ...
@@ -62,7 +62,7 @@ class _Decompressor(Protocol):
     def needs_input(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+    def decompress(self, data: bytes) -> bytes: ...
 
 
 def parts(paths: Sequence[str], *, size: int | None = None) -> list[Part]:
@@ -128,7 +128,8 @@ def _readings(file: BinaryIO, part: Part) -> Iterator[Reading | Fault]:
     source = _Source(file, part.start)
     kind = source.peek(4)
     if kind.startswith(b"BZh"):
-        yield from _streams(source, part, bz2.BZ2Decompressor, b"BZh")
+        blocks = BlockReader()
+        yield from _streams(source, part, lambda: Decompressor(blocks), b"BZh")
     elif kind.startswith(b"\x1f\x8b"):
         yield from _streams(source, part, _Gunzip, b"\x1f\x8b")
     else:
@@ -163,7 +164,7 @@ def _streams(
             truncated = isinstance(error, EOFError)
             detail = f"{error}" if truncated else f"{error}, so the rest of it is lost"
         # If another follows, then the end was looked for too far away, in a damaged stream.
-        more = source.skip_to(_STREAM if magic == b"BZh" else None, after=start + 1)
+        more = magic == b"BZh" and source.skip_to(_STREAM)
         kind_of_fault = TRUNCATED if truncated and not more else DAMAGED
         yield Fault(kind_of_fault, f"{part.name}, byte {start:,}", detail)
         if not more:
@@ -171,15 +172,13 @@ def _streams(
 
 
 def _stream(source: "_Source", stream: _Decompressor) -> Iterator[bytes]:
-    """Decompress one stream."""
-    while not stream.eof:
-        hungry = stream.needs_input
-        data = source.take() if hungry else b""
-        if made := stream.decompress(data, _MOST):  # of no data, what it had held back
-            yield made
-        elif hungry and not data and not stream.eof:
-            raise EOFError("the file ends in the middle of a stream")
-    source.give_back(stream.unused_data)
+    """Decompress one stream; what it does not need is given back, also where it is damaged."""
+    try:
+        while not stream.eof:
+            if made := stream.decompress(source.take() if stream.needs_input else b""):
+                yield made
+    finally:
+        source.give_back(stream.unused_data)
 
 
 class _Source:
@@ -188,18 +187,17 @@ class _Source:
     def __init__(self, file: BinaryIO, at: int) -> None:
         self._file = file
         self._waiting = b""
-        self._taken = b""
         self.at = at
         """Where in the file the next byte is that was not taken yet."""
 
     def take(self) -> bytes:
         data = self._waiting or self._file.read(_READ)
-        self._waiting, self._taken = b"", data
+        self._waiting = b""
         self.at += len(data)
         return data
 
     def give_back(self, data: bytes) -> None:
-        self._waiting, self._taken = data + self._waiting, b""
+        self._waiting = data + self._waiting
         self.at -= len(data)
 
     def peek(self, length: int) -> bytes:
@@ -211,19 +209,12 @@ class _Source:
         """Tell whether nothing but zeros follows, as tapes and some tools leave it."""
         while data := self.take():
             if data.strip(b"\0"):
+                self.give_back(data)
                 return False
         return True
 
-    def skip_to(self, pattern: re.Pattern[bytes] | None, *, after: int) -> bool:
-        """Go to the next place, behind ``after``, where the pattern matches, if there is one."""
-        if pattern is None:
-            return False
-        if self._file.seekable():
-            self._file.seek(after)
-            self._waiting, self.at = b"", after
-        else:  # a pipe gives nothing twice: only what was taken last can be searched again
-            again = max(0, min(len(self._taken), self.at - after))
-            self.give_back(self._taken[len(self._taken) - again :])
+    def skip_to(self, pattern: re.Pattern[bytes]) -> bool:
+        """Go to the next place where the pattern matches, if there is one."""
         while True:
             self.peek(_READ)
             found = pattern.search(self._waiting)
@@ -238,7 +229,7 @@ class _Source:
 
 
 class _Gunzip:
-    """zlib's decompressor of gzip, with the names that bz2's has."""
+    """zlib's decompressor of gzip, with the names that others have."""
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
@@ -256,7 +247,9 @@ class _Gunzip:
     def unused_data(self) -> bytes:
         return self._inner.unused_data
 
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        made = self._inner.decompress(self._tail + data, max_length)
+    def decompress(self, data: bytes) -> bytes:
+        made = self._inner.decompress(self._tail + data, _MOST)
         self._tail = self._inner.unconsumed_tail
+        if not data and not made and not self.eof:
+            raise EOFError("the file ends in the middle of a stream")
         return made
