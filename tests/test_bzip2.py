@@ -11,9 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from candgen.bzip2 import BlockReader, Decompressor, bits
+from candgen.bzip2 import Decompressor, bits, read_block
 
-READER = BlockReader()
 LEVELS = st.integers(1, 9)
 WORDS = st.sampled_from([b"a", b"ab", b"aaaa", b"\0", b"\xff", b"[[", bytes(range(256))])
 REPETITIVE = st.lists(st.tuples(WORDS, st.integers(0, 600)), max_size=9).map(
@@ -26,7 +25,7 @@ SMALL = bz2.compress(TEXT)
 
 def decompressed(data, *, step=1 << 18):
     """The text of a stream that is handed over in steps, and what follows it."""
-    decompressor = Decompressor(READER)
+    decompressor = Decompressor()
     texts, at = [], 0
     while not decompressor.eof:
         taken = data[at : at + step] if decompressor.needs_input else b""
@@ -159,6 +158,6 @@ def test_a_block_is_read_at_any_bit():
     for shift in range(8):
         length = 8 * len(whole) - 32 + shift
         moved = (block << -length % 8).to_bytes((length + 7) // 8, "big")
-        found = READER.read(moved, shift)
+        found = read_block(moved, shift)
         assert found is not None and found.text == b"Velbastad" * 40
         assert bits(moved, found.end, 48) == 0x177245385090

@@ -4,6 +4,7 @@ What a block decompresses to is given only if its checksum is right. Blocks that
 as releases before 1.0 did where sorting was slow, are refused as damaged.
 """
 
+import threading
 import zlib
 from typing import NamedTuple
 
@@ -30,36 +31,41 @@ class Block(NamedTuple):
     checksum: int
 
 
-class BlockReader:
-    """Decompresses blocks, in memory that serves one after the other."""
+class _Memory(threading.local):
+    """What decompressing needs, once for each thread."""
 
     def __init__(self) -> None:
-        self._space = new_space()
+        self.space = new_space()
 
-    def read(self, data: bytes, bit: int, *, most: int = BLOCK) -> Block | None:
-        """Decompress the block whose marker is at a bit; None if the data ends before it does.
 
-        What is no sound block is an OSError.
-        """
-        start = bit + MARKER_BITS + _CHECKSUM_BITS
-        if start > 8 * len(data):
-            return None
-        padded = np.frombuffer(data + bytes(PADDING), dtype=np.uint8)
-        length, end = decode_block(padded, start, most, self._space)
-        if length == MORE:
-            return None
-        text = b"" if length == BAD else self._space.out[:length].tobytes()
-        checksum = bits(data, bit + MARKER_BITS, _CHECKSUM_BITS)
-        if not text or _checksum(text) != checksum:
-            raise OSError("a block is damaged")
-        return Block(text, end, checksum)
+_MEMORY = _Memory()
+
+
+def read_block(data: bytes, bit: int, *, most: int = BLOCK) -> Block | None:
+    """Decompress the block whose marker is at a bit; None if the data ends before it does.
+
+    What is no sound block is an OSError.
+    """
+    start = bit + MARKER_BITS + _CHECKSUM_BITS
+    if start > 8 * len(data):
+        return None
+    padded = np.frombuffer(data + bytes(PADDING), dtype=np.uint8)
+    space = _MEMORY.space
+    length, end = decode_block(padded, start, most, space)
+    if length == MORE:
+        return None
+    text = b"" if length == BAD else space.out[:length].tobytes()
+    checksum = bits(data, bit + MARKER_BITS, _CHECKSUM_BITS)
+    if not text or _checksum(text) != checksum:
+        raise OSError("a block is damaged")
+    return Block(text, end, checksum)
 
 
 class Decompressor:
     """Decompresses one stream; much as bz2.BZ2Decompressor does, but a block at a time.
 
     >>> import bz2
-    >>> decompressor = Decompressor(BlockReader())
+    >>> decompressor = Decompressor()
     >>> decompressor.decompress(bz2.compress(b"Havn") + b"other")
     b''
     >>> decompressor.decompress(b"")
@@ -68,8 +74,7 @@ class Decompressor:
     (b'', True, b'other')
     """
 
-    def __init__(self, reader: BlockReader) -> None:
-        self._reader = reader
+    def __init__(self) -> None:
         self._data = b""
         self._bit = 0
         self._most = 0
@@ -115,7 +120,7 @@ class Decompressor:
                 return self._end()
             if marker != MARKER:
                 raise OSError("there is no block where one should be")
-            block = self._reader.read(self._data, self._bit, most=self._most)
+            block = read_block(self._data, self._bit, most=self._most)
         if block is None:
             if self._ended:
                 raise EOFError("the file ends in the middle of a stream")

@@ -27,8 +27,10 @@ _SYMBOLS = 258  # two for repetitions, 255 places, and the end
 _LONGEST = 20  # bits of a code
 _QUICK = 10  # bits of a code that is looked up at once
 _GROUP = 50  # symbols in a row that use the same set of codes
-_PIECES = 256
+_MARKS = 256  # rows that a piece of the text begins with
 _LANES = 32  # pieces that are followed at the same time
+_ROOM = 1 << 12  # bytes that a lane gets for its pieces, again and again
+_ROOMS = BLOCK // _ROOM + 1 + _LANES
 _MARK = np.uint32(1 << 31)
 _BYTE, _SHIFT, _ROW = np.uint32(0xFF), np.uint32(8), np.uint32(0xFFFFF)
 _RUN = 4  # equal bytes, after which a number tells how many more there are
@@ -44,10 +46,11 @@ class Space(NamedTuple):
     """A byte of the text, which row has the next one, and whether a piece begins here."""
     text: npt.NDArray[np.uint8]
     pieces: npt.NDArray[np.uint8]
-    """Of the text, as they were found, those of a lane one after the other."""
+    """Pieces of the text, as they were found."""
     marks: npt.NDArray[np.int64]
-    """The row that each piece begins with, where it lies, its length, and what follows it."""
+    """The rows that the first pieces begin with; others go on with one that had no more room."""
     begins: npt.NDArray[np.int64]
+    """Where each piece lies, its length, and the piece that follows it in the text."""
     sizes: npt.NDArray[np.int64]
     followers: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
@@ -72,11 +75,11 @@ def new_space() -> Space:
         out=np.empty(_EXPANDED, dtype=np.uint8),
         rows=np.empty(BLOCK, dtype=np.uint32),
         text=np.empty(BLOCK, dtype=np.uint8),
-        pieces=np.empty(_LANES * BLOCK, dtype=np.uint8),
-        marks=np.empty(_PIECES, dtype=np.int64),
-        begins=np.empty(_PIECES, dtype=np.int64),
-        sizes=np.empty(_PIECES, dtype=np.int64),
-        followers=np.empty(_PIECES, dtype=np.int64),
+        pieces=np.empty(_ROOMS * _ROOM, dtype=np.uint8),
+        marks=np.empty(_MARKS, dtype=np.int64),
+        begins=np.empty(_MARKS + _ROOMS, dtype=np.int64),
+        sizes=np.empty(_MARKS + _ROOMS, dtype=np.int64),
+        followers=np.empty(_MARKS + _ROOMS, dtype=np.int64),
         counts=np.empty(256, dtype=np.int64),
         recent=np.empty(256, dtype=np.uint8),
         selectors=np.empty(1 << 15, dtype=np.uint8),
@@ -288,37 +291,42 @@ def _link(rows, length, counts):
 def _mark_and_follow(length, space):
     """Follow the text from every marked row up to the next that it meets."""
     rows, out = space.rows, space.pieces
-    pieces = min(_PIECES, length)
-    for piece in range(pieces):
-        space.marks[piece] = piece * length // pieces
-        rows[space.marks[piece]] |= _MARK
-    lanes = begun = min(_LANES, pieces)
+    marks = min(_MARKS, length)
+    for mark in range(marks):
+        space.marks[mark] = mark * length // marks
+        rows[space.marks[mark]] |= _MARK
+    lanes = begun = rooms = min(_LANES, marks)
+    pieces = marks
     at = np.empty(_LANES, dtype=np.int64)  # the next row of each lane, where its byte goes
     place = np.empty(_LANES, dtype=np.int64)
     mine = np.empty(_LANES, dtype=np.int64)  # and the piece that it is of
     for lane in range(lanes):
         mine[lane] = lane
-        space.begins[lane] = lane * BLOCK
+        space.begins[lane] = lane * _ROOM
         row = rows[space.marks[lane]]
-        out[lane * BLOCK] = row & _BYTE
+        out[lane * _ROOM] = row & _BYTE
         at[lane] = row >> _SHIFT & _ROW
-        place[lane] = lane * BLOCK + 1
+        place[lane] = lane * _ROOM + 1
     lane = 0
     while lanes:
         row = rows[at[lane]]
+        if place[lane] % _ROOM == 0:
+            _end_piece(mine[lane], place[lane], pieces, space)
+            mine[lane] = pieces
+            pieces += 1
+            space.begins[mine[lane]] = place[lane] = rooms * _ROOM
+            rooms += 1
         if row & _MARK:
-            piece = mine[lane]
-            space.sizes[piece] = place[lane] - space.begins[piece]
-            space.followers[piece] = _piece_of(at[lane], pieces, space.marks)
-            if begun == pieces:
+            _end_piece(mine[lane], place[lane], _piece_at(at[lane], marks, space.marks), space)
+            if begun == marks:
                 lanes -= 1
                 at[lane], place[lane], mine[lane] = at[lanes], place[lanes], mine[lanes]
                 lane = 0
                 continue
             mine[lane] = begun
-            space.begins[begun] = place[lane]
-            row = rows[space.marks[begun]]
             begun += 1
+            space.begins[mine[lane]] = place[lane]
+            row = rows[space.marks[mine[lane]]]
         out[place[lane]] = row & _BYTE
         at[lane] = row >> _SHIFT & _ROW
         place[lane] += 1
@@ -328,9 +336,15 @@ def _mark_and_follow(length, space):
 
 
 @kernel
-def _piece_of(row, pieces, marks):
-    """The piece that begins at a row; marks are in order."""
-    low, high = 0, pieces
+def _end_piece(piece, end, follower, space):
+    space.sizes[piece] = end - space.begins[piece]
+    space.followers[piece] = follower
+
+
+@kernel
+def _piece_at(row, count, marks):
+    """The piece that begins with a marked row; the marks are in order."""
+    low, high = 0, count
     while low < high:
         middle = (low + high) // 2
         if marks[middle] < row:
@@ -353,7 +367,7 @@ def _put_together(length, row, space):
         text[made] = rows[row] & _BYTE
         row = np.int64(rows[row] >> _SHIFT & _ROW)
         made += 1
-    piece = _piece_of(row, min(_PIECES, length), space.marks)
+    piece = _piece_at(row, min(_MARKS, length), space.marks)
     while made < length:
         size = min(space.sizes[piece], length - made)
         begin = space.begins[piece]

@@ -8,7 +8,7 @@ without reading what is before it, and decompressed by itself; its checksum is p
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from candgen.bzip2 import END_MARKER, MARKER, MARKER_BITS, BlockReader, bits
+from candgen.bzip2 import END_MARKER, MARKER, MARKER_BITS, bits, read_block
 
 _MOST = 1 << 20  # bytes; a block that was compressed to more does not exist
 _FAR = 4 * _MOST  # what goes on so long without a marker is a hole, and is not kept
@@ -83,7 +83,6 @@ class _Window:
         self._start = start
         self._needed = start
         self._data = b""
-        self._reader = BlockReader()
         file.seek(start)
 
     @property
@@ -126,7 +125,7 @@ class _Window:
         """Decompress what is between two bits, b"" if it is damaged, None if that is not all."""
         begin, end = first // 8 - self._start, (last + 7) // 8 - self._start
         try:
-            block = self._reader.read(self._data[begin:end], first % 8)
+            block = read_block(self._data[begin:end], first % 8)
         except OSError:
             return b""
         return block.text if block else None

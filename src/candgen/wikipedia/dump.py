@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
-from candgen.bzip2 import BlockReader, Decompressor
+from candgen.bzip2 import Decompressor
 from candgen.errors import TableError
 
 STDIN = "-"
@@ -128,8 +128,7 @@ def _readings(file: BinaryIO, part: Part) -> Iterator[Reading | Fault]:
     source = _Source(file, part.start)
     kind = source.peek(4)
     if kind.startswith(b"BZh"):
-        blocks = BlockReader()
-        yield from _streams(source, part, lambda: Decompressor(blocks), b"BZh")
+        yield from _streams(source, part, Decompressor, b"BZh")
     elif kind.startswith(b"\x1f\x8b"):
         yield from _streams(source, part, _Gunzip, b"\x1f\x8b")
     else:

@@ -53,11 +53,11 @@ def merged(paths: Sequence[Path], *, rows: int | None = None) -> Iterator[pa.Tab
     table are greater than those of the one before: what is grouped or sorted within each is so
     altogether.
     """
-    runs = [_Run(path) for path in sorted(paths)]
+    runs = [run for run in map(_Run, sorted(paths)) if run.first]
     for limit in [*_limits(runs, rows or ROWS), None]:
         together = pa.concat_tables([run.until(limit) for run in runs]) if runs else []
         if len(together):
-            yield _sorted(together)
+            yield _sorted(together) if len(runs) > 1 else together
 
 
 def _limits(runs: Sequence["_Run"], rows: int) -> list[str]:

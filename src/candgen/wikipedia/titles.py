@@ -76,8 +76,14 @@ class Titles:
         The text is wikitext without comments. A link elsewhere is INTERWIKI, one to a heading
         only is SECTION, and what MediaWiki would not make a link is INVALID.
         """
-        if _is_plain(text) and (text.isascii() or _is_normalized("NFC", text)):
+        if _means_itself(text):
             return _new(Title, (_MAIN, self.capital(text)))  # in half the time of Title(...)
+        prefix, _, rest = text.partition(":")
+        rest = rest.lstrip(" ")
+        if _is_plain(prefix) and _means_itself(rest):  # as in most links to images
+            namespace = self._aliases.get(comparable(prefix))
+            if namespace is not None:
+                return Title(namespace, self._shown(namespace, self._cased(namespace, rest)))
         return self._parse_any(text)
 
     def capital(self, text: str) -> str:
@@ -127,17 +133,23 @@ class Titles:
         text = text.rstrip(" ")
         if not text:
             return Reason.SECTION if fragment and namespace == _MAIN else Reason.INVALID
-        if namespace not in self._kept:
-            text = self._capital(text)
+        text = self._cased(namespace, text)
         if text[0] == ":" or not _is_legal(text, namespace):
             return Reason.INVALID
         return Title(namespace, self._shown(namespace, text))
+
+    def _cased(self, namespace: int, text: str) -> str:
+        return text if namespace in self._kept else self._capital(text)
 
     def _shown(self, namespace: int, text: str) -> str:
         if namespace == _MAIN:
             return text
         name = self._names.get(namespace)
         return f"Special:Badtitle/NS{namespace}:{text}" if name is None else f"{name}:{text}"
+
+
+def _means_itself(text: str) -> bool:
+    return bool(_is_plain(text)) and (text.isascii() or _is_normalized("NFC", text))
 
 
 def _is_legal(text: str, namespace: int) -> bool:
