@@ -8,7 +8,8 @@ each time, in turn. All of them read the same file, made of the dump's whole pag
 Ours reads equal links once. A dump whose pages repeat is therefore easier than a real one of that
 length; one in which a number makes the anchors of each copy new ("numbered") is harder.
 
-- bz2: decompression and nothing else, the limit of everything that reads such a file.
+- bz2: decompression by the C library and nothing else, the limit of what calls it. Ours has a
+  decompressor of its own, which is also measured alone, beside that of indexed_bzip2.
 - candgen: end to end, from the dump to a mention table on disk, with titles as entities.
 - mwxml with mwparserfromhell, mwxml with wikitextparser: title and text of every link of an
   article, as they are written, in a Counter. Nothing is normalised, resolved or written.
@@ -42,7 +43,10 @@ REPEATS = 5
 PEER_REPEATS = 3
 WARMING_PAGES = 20
 LIMIT, OURS = "bz2", "candgen"
-PEER_PACKAGES = ("mwxml", "mwparserfromhell", "wikitextparser", "wikiextractor", "gensim")
+OUR_BZIP2, INDEXED_BZIP2 = "candgen, decompression", "indexed_bzip2"
+PEER_PACKAGES = (
+    "mwxml", "mwparserfromhell", "wikitextparser", "wikiextractor", "gensim", "indexed_bzip2",
+)  # fmt: skip
 
 Run = dict[str, float]
 Way = Callable[[Path, Path], Callable[[], int]]
@@ -59,6 +63,25 @@ def decompression(dump: Path, _folder: Path) -> Callable[[], int]:
                 data = decompressor.unused_data
                 if decompressor.eof:
                     decompressor = bz2.BZ2Decompressor()
+    return lambda: 0
+
+
+def our_decompression(dump: Path, _folder: Path) -> Callable[[], int]:
+    """Every byte of a dump, as ours reads it."""
+    from candgen.wikipedia.dump import Part, read  # noqa: PLC0415
+
+    for _ in read(Part(str(dump))):
+        pass
+    return lambda: 0
+
+
+def indexed_bzip2(dump: Path, _folder: Path) -> Callable[[], int]:
+    """The same by a decompressor in C++, on one core."""
+    import indexed_bzip2  # noqa: PLC0415
+
+    with indexed_bzip2.open(str(dump), parallelization=1) as file:
+        while file.read(1 << 20):
+            pass
     return lambda: 0
 
 
@@ -134,6 +157,7 @@ WAYS: dict[str, Way] = {
     "WikiExtractor": wikiextractor,
     "gensim segment_wiki": segment_wiki,
 }
+DECOMPRESSORS: dict[str, Way] = {OUR_BZIP2: our_decompression, INDEXED_BZIP2: indexed_bzip2}
 
 
 def cpu_seconds() -> float:
@@ -146,7 +170,7 @@ def cpu_seconds() -> float:
 
 def run(name: str, warming: Path, dump: Path, *, workers: int = 1) -> Run:
     """Run one way once, in this process, after a short dump that makes it import and compile."""
-    way = partial(candgen, workers=workers) if name == OURS else WAYS[name]
+    way = partial(candgen, workers=workers) if name == OURS else (WAYS | DECOMPRESSORS)[name]
     with TemporaryDirectory() as first, TemporaryDirectory() as second:
         way(warming, Path(first))
         memory, wall, cpu = peak_memory(), time.perf_counter(), cpu_seconds()
@@ -183,10 +207,29 @@ def failure(name: str, warming: Path) -> str:
     try:
         in_child(run, name, warming, warming)
     except Exception as error:
-        if name == OURS:
+        if name in (OURS, OUR_BZIP2):
             raise
         return f"{type(error).__name__}: {error}".partition("\n")[0]
     return ""
+
+
+def decompressors(made: Made, warming: Path, report: Report) -> None:
+    """Decompression alone."""
+    names = [LIMIT, *(name for name in DECOMPRESSORS if not failure(name, warming))]
+    ways = {name: partial(in_child, run, name, warming, made.path) for name in names}
+    runs = in_turn(ways, REPEATS)
+    limit = figures(runs[LIMIT], "cpu")
+    report.add(
+        f"Decompression alone (CPU seconds, medians of {REPEATS})",
+        [
+            {
+                **made.about(), "what": name, "CPU s": middle(taken, "cpu"),
+                "MB/s": made.size.xml / 1e6 / middle(taken, "cpu"),
+                "times as fast as bz2": median_ratio(limit, figures(taken, "cpu")),
+            }
+            for name, taken in runs.items()
+        ],
+    )  # fmt: skip
 
 
 def beside_peers(made: Made, warming: Path, report: Report) -> None:
@@ -271,6 +314,7 @@ def measure(real: Path, folder: Path, report: Report, options: argparse.Namespac
     once = write(wiki, whole())
     in_child(run, OURS, warming, once.path)  # whatever is compiled is in Numba's cache now
     beside_peers(write(f"{wiki} first pages", islice(whole(), options.pages)), warming, report)
+    decompressors(once, warming, report)
     links = beside_the_limit(once, warming, report)
     times = options.times
     again = write(f"{wiki} {times} times", dumps.repeated(real, times))
