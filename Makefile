@@ -29,7 +29,7 @@ test: $(VENV)/dev.installed  ## lint, types, import rules and tests
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest --cov
+	$(BIN)/pytest --cov --numprocesses auto --dist loadfile
 
 test-extras: $(VENV)/extras.installed  ## what needs large optional packages: PySpark, 450 MB, and Java 17
 	$(BIN)/pytest tests/test_spark.py

@@ -47,7 +47,7 @@ def measure(wiki: Wiki) -> dict[str, float]:
         "compressed MB": len(dump) / MB,
         "XML MB": len(plain[0][1]) / MB,
         "CPU seconds": min(seconds for seconds, _ in reading),
-        "of these plain bz2": min(seconds for seconds, _ in plain),
+        "bz2 alone": min(seconds for seconds, _ in plain),
         "rows as Parquet MB": parquet_size(reading[0][1]) / MB,
     }
 

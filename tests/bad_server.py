@@ -21,6 +21,25 @@ JOBS = {
     "namespaces": ("siteinfo-namespaces.json.gz",),
     "langlinkstable": ("langlinks.sql.gz",),
 }
+PIECES = {
+    **JOBS,
+    "articlesmultistreamdump": (
+        "pages-articles-multistream1.xml-p1p100.bz2",
+        "pages-articles-multistream-index1.txt-p1p100.bz2",
+        "pages-articles-multistream2.xml-p101p200.bz2",
+        "pages-articles-multistream-index2.txt-p101p200.bz2",
+    ),
+    "articlesmultistreamdumprecombine": JOBS["articlesmultistreamdump"],
+}
+ARTICLES = f"fowiki-{DATE}-pages-articles-multistream.xml.bz2"
+PATH = f"/fowiki/{DATE}/{ARTICLES}"
+PROPS = f"fowiki-{DATE}-page_props.sql.gz"
+CONTACT = "me@example.org"
+
+
+def here(folder):
+    """The names of the files in a folder."""
+    return {path.name for path in folder.iterdir()}
 
 
 class Fault(NamedTuple):

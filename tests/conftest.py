@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from bad_server import serving
 from candgen.cli import main
+from dumps import write_dump
+from faroese_wiki import PAGES
 
 settings.register_profile("ci", deadline=None, print_blob=True)
 settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=2000)
@@ -24,6 +27,22 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"../shared/data is not here: {folder} (CANDGEN_SHARED_DATA names another)")
     return folder
+
+
+@pytest.fixture
+def faroese(tmp_path) -> str:
+    """The dump of a small wiki, several streams of bzip2."""
+    return str(write_dump(tmp_path / "fowiki-20230501-pages.xml.bz2", PAGES, together=2))
+
+
+@pytest.fixture
+def mirror(monkeypatch):
+    """A server on this machine that has one run of the Faroese wiki."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.delenv("CANDGEN_CONTACT", raising=False)
+    with serving() as made:
+        made.jobs = made.add_run()
+        yield made
 
 
 class Result:
@@ -43,6 +62,7 @@ def cli(capfdbinary, monkeypatch):
 
     def run(*arguments, stdin=b""):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        monkeypatch.delenv("COLUMNS", raising=False)  # what runs the tests may set it
         capfdbinary.readouterr()
         status = main([str(argument) for argument in arguments])
         out, err = capfdbinary.readouterr()

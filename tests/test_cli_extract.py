@@ -120,3 +120,25 @@ def test_spark_is_optional(cli, tmp_path):
     result = cli("extract", "--engine", "spark", "--dump", tmp_path, "-o", tmp_path / "out")
     assert result.status == 2
     assert result.err == "candgen: this needs PySpark: pip install 'candgen[spark]'\n"
+
+
+@pytest.mark.parametrize("stdin", [False, True])
+def test_ctrl_c_while_a_kernel_is_loaded_is_still_ctrl_c(cli, dump, tmp_path, monkeypatch, stdin):
+    def interrupted(*_args, **_kwargs):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("candgen.wikipedia.extract.extract", interrupted)
+    given = "-" if stdin else dump
+    result = cli("extract", "fo", "--dump", given, "-o", tmp_path / "fo.parquet")
+    assert result.status == 130
+    advice = "candgen: interrupted; --resume goes on from what is finished\n"
+    assert result.err == ("" if stdin else advice)
+
+
+def test_another_system_error_is_one(cli, dump, tmp_path, monkeypatch):
+    def broken(*_args, **_kwargs):
+        raise SystemError("bad call")
+
+    monkeypatch.setattr("candgen.wikipedia.extract.extract", broken)
+    with pytest.raises(SystemError, match="bad call"):
+        cli("extract", "fo", "--dump", dump, "-o", tmp_path / "fo.parquet")

@@ -1,15 +1,11 @@
 """Wikidata's JSON dump to mention tables and entities to show."""
 
-import bz2
-import gzip
 import io
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -20,86 +16,21 @@ from hypothesis import strategies as st
 import candgen
 import wikidata_world as world
 from candgen.errors import CandgenError, ParameterError, StorageError, TableError
-from candgen.wikidata import lines as wikidata_lines
 from candgen.wikidata import work as wikidata_work
-from candgen.wikidata.bzip2 import Damage, blocks
-from candgen.wikidata.extract import extract_wikidata
 from candgen.wikidata.items import Skipped, read_item
 from candgen.wikidata.languages import language
-from candgen.wikidata.lines import Chunk, Cut, Lines, lines
 from candgen.wikidata.names import PAGES, Selection
 from candgen.wikipedia.names import without_parenthesis
-
-LANGUAGES = ("fo", "is", "en", "no")
-
-
-def write_dump(folder, text, kind="plain", *, stem="dump.json"):
-    path = folder / (stem + {"plain": "", "gz": ".gz", "members": ".gz"}.get(kind, ".bz2"))
-    path.write_bytes(compressed(text, kind))
-    return path
-
-
-def compressed(text, kind):
-    if kind == "plain":
-        return text
-    if kind == "gz":
-        return gzip.compress(text)
-    if kind == "members":
-        return b"".join(gzip.compress(text[at : at + 300]) for at in range(0, len(text), 300))
-    if kind == "bz2":
-        return bz2.compress(text, 1)
-    return b"".join(bz2.compress(text[at : at + 300]) for at in range(0, len(text), 300))
-
-
-KINDS = ("plain", "gz", "members", "bz2", "streams")
-
-
-def extract(dump, output, *, languages=LANGUAGES, **options):
-    chosen = {
-        name: options.pop(name) for name in tuple(options) if name in Selection.__dataclass_fields__
-    }
-    return extract_wikidata(
-        dump, output, selection=Selection(languages=languages, **chosen), **options
-    )
-
-
-def tables(output, languages=LANGUAGES):
-    """What `naive` returns, from the files."""
-    names = {
-        (code, mention, entity): count
-        for code in languages
-        for mention, entity, count in candgen.MentionTable.read(output / f"{code}.parquet")
-    }
-    rows = pq.read_table(output / "entities.parquet").to_pylist()
-    shown = {
-        (row["entity"], row["language"]): (
-            row["name"], row["description"], set(row["instance_of"]), row["sitelinks"],
-        )
-        for row in rows
-    }  # fmt: skip
-    assert len(shown) == len(rows)
-    return names, shown
-
-
-def contents(output):
-    return {path.name: path.read_bytes() for path in output.iterdir()}
-
-
-def many_items(number, seed=0):
-    """A dump of more than one block of bzip2 and, with the parts of the tests, many parts."""
-    draw = random.Random(seed)
-    made = [
-        world.item(
-            draw.randrange(1, 10**6) * 1000 + at,
-            labels=world.texts(fo=f"heiti {draw.randrange(number)}", is_=draw.randbytes(30).hex()),
-            aliases=world.several(fo=[f"heiti {draw.randrange(number)}" for _ in range(3)]),
-            sitelinks=world.pages(fowiki=f"heiti {draw.randrange(number)} (bygd)"),
-            claims=world.instance_of(draw.randrange(1, 9)),
-        )
-        for at in range(number)
-    ]
-    return world.dump_of(made)
-
+from wikidata_files import (
+    KINDS,
+    LANGUAGES,
+    compressed,
+    contents,
+    extract,
+    many_items,
+    tables,
+    write_dump,
+)
 
 # One line
 
@@ -380,158 +311,12 @@ def test_default_classes_are_each_once():
     assert {"Q4167410", "Q4167836", "Q11266439"} <= set(PAGES)
 
 
-# Lines and parts
-
-
-def lines_of(path, size, **options):
-    cut = Cut(str(path), size=size, **options)
-    found = [list(Lines(part)) for part in cut]
-    return [line for part in found for line in part], len(found)
-
-
-TEXT = b"[\n{a},\n\n{bcd},\n{e}\n]"
-
-
-@pytest.mark.parametrize("text", [TEXT, TEXT + b"\n", b"\n" + TEXT, b"x", b"\n", b"a\n\n\nb\n"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_lines_of_any_parts(tmp_path, text, kind):
-    path = write_dump(tmp_path, text, kind)
-    expected = text.removesuffix(b"\n").split(b"\n")
-    for size in range(1, 60):
-        assert lines_of(path, size)[0] == expected
-    assert lines_of(path, None) == (expected, 1)
-
-
-def test_lines_of_streams_cut_at_every_byte(tmp_path):
-    path = tmp_path / "dump.json.bz2"
-    expected = TEXT.split(b"\n")
-    for first in range(len(TEXT) + 1):
-        second = (first + 5) % (len(TEXT) + 1)
-        low, high = sorted((first, second))
-        streams = [bz2.compress(each) for each in (TEXT[:low], TEXT[low:high], TEXT[high:])]
-        path.write_bytes(b"".join(streams))
-        for size in (1, 7, 20, 40, len(streams[0]), len(streams[0]) + len(streams[1])):
-            assert lines_of(path, size)[0] == expected
-    path.write_bytes(b"".join(bz2.compress(TEXT[at : at + 1]) for at in range(len(TEXT))))
-    for size in range(1, 200, 3):
-        assert lines_of(path, size)[0] == expected
-
-
-@given(
-    text=st.text(alphabet="ab\n", max_size=30).map(str.encode),
-    cuts=st.lists(st.integers(0, 30), max_size=5),
-    ends=st.lists(st.integers(0, 6), max_size=4),
-)
-def test_each_line_is_in_one_part_wherever_the_cuts_are(text, cuts, ends):
-    bounds = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
-    chunks = [text[a:b] for a, b in pairwise(bounds)]
-    limits = sorted({0, len(chunks), *(end for end in ends if end < len(chunks))})
-    found = []
-    for start, end in pairwise(limits):
-        given_ = [Chunk(data, start + at < end) for at, data in enumerate(chunks[start:])]
-        found += lines(given_, from_middle=start > 0)
-    expected = text.split(b"\n")
-    assert found == (expected if expected[-1] else expected[:-1])
-
-
-def test_a_line_that_is_too_long_is_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(wikidata_lines, "LONGEST", 2000)
-    long = world.item(99, labels=world.texts(fo="x" * 3000))
-    text = world.dump_of([world.BARE, long, world.TORSHAVN])
-    for kind in KINDS:
-        dump = write_dump(tmp_path, text, kind)
-        report = extract(dump, tmp_path / kind, part_size=100)
-        assert report.skipped["longer than a line may be"] == 1
-        assert [bad["line"] for bad in report.bad_lines] == [3]
-        assert report.counts["items"] == 2
+# Files
 
 
 @pytest.fixture(scope="module")
 def long_text():
     return many_items(1500)
-
-
-def test_blocks_of_a_single_stream(long_text):
-    for level in (1, 9):
-        packed = bz2.compress(long_text, level)
-        found = list(blocks(io.BytesIO(packed), 0))
-        assert b"".join(block.data for block in found) == long_text
-        assert (len(found) > 3) == (level == 1)
-        for at, block in enumerate(found):
-            assert next(blocks(io.BytesIO(packed), block.start)) == block
-            later = list(blocks(io.BytesIO(packed), block.start + 1))
-            assert later == found[at + 1 :]
-
-
-def test_blocks_around_the_ends_of_what_is_read_at_once(long_text, monkeypatch):
-    packed = bz2.compress(long_text[:150_000], 1)
-    expected = list(blocks(io.BytesIO(packed), 0))
-    for size in [*range(1, 14), 1000, len(packed) - 9, len(packed) - 1]:
-        monkeypatch.setattr("candgen.wikidata.bzip2._READ", max(size, 40))
-        assert list(blocks(io.BytesIO(packed), 0)) == expected
-
-
-def test_bits_that_look_like_a_block(long_text, monkeypatch):
-    """It happens once in hundreds of dumps, so the bits that announce a block are made common."""
-    from candgen.wikidata import bzip2 as wikidata_bzip2
-
-    packed = bz2.compress(long_text[:90_000], 1)
-    (block,) = blocks(io.BytesIO(packed), 0)
-    inside = wikidata_bzip2.Marker(8 * 5000 + 3, True)
-    found = wikidata_bzip2._Window._found
-    monkeypatch.setattr(
-        wikidata_bzip2._Window,
-        "_found",
-        lambda window, position: sorted([*found(window, position), inside]),
-    )
-    assert list(blocks(io.BytesIO(packed), 0)) == [block]
-
-
-def test_a_hole_is_not_kept_in_memory(long_text, monkeypatch):
-    from candgen.wikidata import bzip2 as wikidata_bzip2
-
-    monkeypatch.setattr(wikidata_bzip2, "_FAR", 200_000)
-    monkeypatch.setattr(wikidata_bzip2, "_READ", 50_000)
-    packed = bz2.compress(long_text[:90_000], 1)
-    (block,) = blocks(io.BytesIO(packed), 0)
-    held = []
-    found = wikidata_bzip2._Window._found
-
-    def watched(window, position):
-        held.append(len(window._data))
-        return found(window, position)
-
-    monkeypatch.setattr(wikidata_bzip2._Window, "_found", watched)
-    hole = bytes(2_000_000)
-    around = list(blocks(io.BytesIO(packed + hole + packed), 0))
-    assert [each.data for each in around] == [block.data] * 2
-    inside = list(blocks(io.BytesIO(packed[:-20] + hole + packed), 0))
-    assert inside == [Damage(block.start, truncated=False), around[1]._replace(
-        start=around[1].start - 20
-    )]  # fmt: skip
-    assert max(held) < 300_000
-
-
-def test_a_damaged_block_loses_itself_only(long_text, tmp_path):
-    packed = bytearray(bz2.compress(long_text, 1))
-    whole = list(blocks(io.BytesIO(packed), 0))
-    packed[whole[2].start + 500] ^= 16
-    found = list(blocks(io.BytesIO(bytes(packed)), 0))
-    damage = Damage(whole[2].start, truncated=False)
-    assert found == [*whole[:2], damage, *whole[3:]]
-    (tmp_path / "dump.bz2").write_bytes(packed)
-    report = extract(tmp_path / "dump.bz2", tmp_path / "made", part_size=10_000)
-    assert report.faults == [f"a block at byte {damage.start} is damaged"]
-    assert not report.complete
-    assert not report.truncated
-    lost = whole[2].data
-    begins = b'{"type":"item"'
-    assert report.counts["items"] >= long_text.count(begins) - lost.count(begins) - 2
-    left = long_text.replace(lost, b"")
-    assert tables(tmp_path / "made") == world.naive(left, LANGUAGES)
-
-
-# Files
 
 
 def test_formats_workers_and_parts_change_nothing(tmp_path, long_text):

@@ -2,7 +2,6 @@
 
 import email.utils
 import hashlib
-import importlib
 import os
 import shutil
 import signal
@@ -16,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bad_server import DATE, JOBS, Fault, serving
+from bad_server import ARTICLES, CONTACT, DATE, JOBS, PATH, PIECES, PROPS, Fault, here
 from candgen.errors import ParameterError, StorageError
 from candgen.wikipedia import client, published
 from candgen.wikipedia.download import (
@@ -28,23 +27,11 @@ from candgen.wikipedia.download import (
     download,
 )
 
-ARTICLES = f"fowiki-{DATE}-pages-articles-multistream.xml.bz2"
-PATH = f"/fowiki/{DATE}/{ARTICLES}"
-PROPS = f"fowiki-{DATE}-page_props.sql.gz"
-CONTACT = "me@example.org"
-
 
 @pytest.fixture(autouse=True)
 def _no_proxy(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.delenv("CANDGEN_CONTACT", raising=False)
-
-
-@pytest.fixture
-def mirror():
-    with serving() as made:
-        made.jobs = made.add_run()
-        yield made
 
 
 @pytest.fixture
@@ -60,10 +47,6 @@ def get(mirror, tmp_path):
 
     run.waits, run.folder = waits, tmp_path
     return run
-
-
-def here(folder):
-    return {path.name for path in folder.iterdir()}
 
 
 def asked(mirror, path=PATH):
@@ -325,18 +308,6 @@ def test_the_run_of_a_date(mirror, get):
 def test_a_wiki_that_the_mirror_has_not(get):
     with pytest.raises(DownloadError, match=r"/xxwiki/ does not exist: check the language"):
         get("xx")
-
-
-PIECES = {
-    **JOBS,
-    "articlesmultistreamdump": (
-        "pages-articles-multistream1.xml-p1p100.bz2",
-        "pages-articles-multistream-index1.txt-p1p100.bz2",
-        "pages-articles-multistream2.xml-p101p200.bz2",
-        "pages-articles-multistream-index2.txt-p101p200.bz2",
-    ),
-    "articlesmultistreamdumprecombine": JOBS["articlesmultistreamdump"],
-}
 
 
 def test_large_wikis_have_their_articles_whole(mirror, get):
@@ -651,69 +622,6 @@ def test_links_to_runs(link):
     assert published.run_dates(f"20200101 {link} <a href='latest/'> <a href='a-20230101.gz'>") == [
         "20240101"
     ]
-
-
-# The command
-
-
-@pytest.fixture
-def run(cli):
-    def call(*arguments):
-        return cli("download", *arguments)
-
-    return call
-
-
-def test_the_kinds_of_the_command_are_those_of_the_library():
-    from candgen.wikipedia.download import WIKIMEDIA
-
-    command = importlib.import_module("candgen.cli.download")
-    assert [each.value for each in command.Files] == [each.value for each in Kind]
-    assert command.WIKIMEDIA == WIKIMEDIA
-
-
-def test_the_command_tells_what_it_did_and_what_to_do_next(mirror, run, tmp_path, monkeypatch):
-    monkeypatch.setenv("CANDGEN_CONTACT", "https://example.org/me")
-    folder = tmp_path / "my dumps"
-    result = run("fowiki", "-o", folder, "--mirror", mirror.url)
-    lines = result.out.splitlines()
-    assert lines[0].split() == ["file", "bytes", "state"]
-    assert len(lines) == 6
-    assert lines[1].endswith("fetched")
-    assert "(https://example.org/me)" in mirror.requests[0].headers["User-Agent"]
-    names = [f"'{folder}/fowiki-{DATE}-{file}'" for job in JOBS for file in JOBS[job]]
-    assert result.err == (
-        f"next: candgen extract fo --dump {names[0]} --page-props {names[2]} "
-        f"--redirects {names[3]} --siteinfo {names[4]} -o fo.parquet\n"
-    )
-    again = run("fo", "-o", folder, "--mirror", mirror.url)
-    assert again.out.count("there already") == 5
-
-
-def test_the_command_for_some_files(mirror, run, tmp_path):
-    options = ("--files", "page-props", "--files", "langlinks", "--contact", CONTACT)
-    result = run("fo", "-o", tmp_path, "--mirror", mirror.url, *options)
-    assert here(tmp_path) == {PROPS, f"fowiki-{DATE}-langlinks.sql.gz"}
-    assert result.err == ""
-
-
-def test_the_command_for_several_pieces_and_wikis(mirror, run, tmp_path):
-    mirror.add_run(
-        "zh_min_nanwiki", jobs=PIECES, status={"articlesmultistreamdumprecombine": "waiting"}
-    )
-    options = ("--mirror", mirror.url, "--contact", CONTACT, "--files", "articles")
-    result = run("nan", "fo", "-o", tmp_path, *options)
-    first, second = result.err.splitlines()
-    assert first.startswith("next: candgen extract nan --dump ")
-    assert first.count("--dump") == 2
-    assert "-index" not in result.err
-    assert second.startswith("next: candgen extract fo --dump ")
-
-
-def test_the_command_says_mistakes(run, tmp_path):
-    result = run("f", "-o", tmp_path)
-    assert result.status == 2
-    assert "expected a code such as fo" in result.err
 
 
 INTERRUPTED = """

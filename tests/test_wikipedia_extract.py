@@ -3,11 +3,6 @@
 import bz2
 import gzip
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 
 import pyarrow as pa
@@ -28,36 +23,8 @@ from candgen.wikipedia.pages import header
 from candgen.wikipedia.site import Site
 from dumps import END, WrittenPage, cut_every, dump_xml, multistream, pieces, write_dump
 from extract_oracle import PageRow, resolve
+from faroese_wiki import PAGES, WITHOUT_IDS, rows
 
-PAGES = [
-    WrittenPage("Føroyar", "[[Tórshavn]], [[Havnin|Havnina]], [[Suðuroy]]ar, [[Føroyar]]", id=1),
-    WrittenPage("Tórshavn", "í [[Føroyar|Føroyum]] {{x|[[Kina]]}}<ref>[[Suðuroy]]</ref>", id=2),
-    WrittenPage("Havnin", "#TILVÍSING [[Tórshavn]]", id=3, redirect="Tórshavn"),
-    WrittenPage("Suðuroy", "{|\n| [[Tórshavn|T.]]\n|} [[Eingin síða]]", id=4),
-    WrittenPage("A", "#REDIRECT [[B]]", id=5, redirect="B"),
-    WrittenPage("B", "#REDIRECT [[A]]", id=6, redirect="A"),
-    WrittenPage("Wiki", "#REDIRECT [[:en:Wiki]]", id=7),
-    WrittenPage("Paris (gudur)", "[[A|a]] [[B]] [[Wiki]] [[Mynd:x.jpg|[[Kina]]]] [[en:x]]", id=8),
-    WrittenPage("Bólkur:Býir", "[[Tórshavn]]", namespace=14, id=9),
-    WrittenPage("Fyrimynd:Box", "[[Tórshavn]]", namespace=10, id=10),
-    WrittenPage("Søga", "#TILVÍSING [[Føroyar#Søga]]", id=11, redirect="Føroyar"),
-    WrittenPage("Gomul", "[[Søga|søgu]] [[Búskapur]] #REDIRECT [[x]]", id=12),
-    WrittenPage("Búskapur", "#TILVÍSING [[Bólkur:Býir]]", id=13, redirect="Bólkur:Býir"),
-    WrittenPage("Gadget.js", "[[Tórshavn]]", id=14, model="javascript"),
-]  # fmt: skip
-WITHOUT_IDS = {
-    ("Tórshavn", "fo:Tórshavn"): 1,
-    ("Havnina", "fo:Tórshavn"): 1,
-    ("Suðuroyar", "fo:Suðuroy"): 1,
-    ("Suðuroy", "fo:Suðuroy"): 1,
-    ("Føroyar", "fo:Føroyar"): 1,
-    ("Føroyum", "fo:Føroyar"): 1,
-    ("Kina", "fo:Kina"): 2,
-    ("T.", "fo:Tórshavn"): 1,
-    ("Eingin síða", "fo:Eingin síða"): 1,
-    ("søgu", "fo:Føroyar"): 1,
-    ("x", "fo:X"): 1,
-}
 PAGE_PROPS = """\
 CREATE TABLE `page_props` (
   `pp_page` int(11) NOT NULL,
@@ -89,15 +56,6 @@ CREATE TABLE `langlinks` (
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 INSERT INTO `langlinks` VALUES (1,'en','Faroe Islands'),(1,'de','Färöer'),(2,'en','Tórshavn');
 """
-
-
-def rows(path):
-    return {(mention, entity): count for mention, entity, count in candgen.MentionTable.read(path)}
-
-
-@pytest.fixture
-def faroese(tmp_path):
-    return str(write_dump(tmp_path / "fowiki-20230501-pages.xml.bz2", PAGES, together=2))
 
 
 def zipped(path, text):
@@ -539,118 +497,6 @@ def test_the_table_of_titles_may_be_written_as_links_are(faroese, tmp_path):
     both = Sources((faroese,), ids=tmp_path / "ids.tsv", page_props=props)
     extract(both, tmp_path / "fo.parquet")  # of the two, page_props is right
     assert rows(tmp_path / "fo.parquet")["Tórshavn", "Q7"] == 1
-
-
-# Interrupted and resumed
-
-SMALL_PARTS = """
-import sys
-import candgen.wikipedia.dump
-from candgen.cli import main
-candgen.wikipedia.dump.PART = 1
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-def test_what_was_finished_is_not_done_again(faroese, tmp_path, monkeypatch):
-    monkeypatch.setattr(dump_module, "PART", 1)
-    whole = extract(faroese, tmp_path / "whole.parquet").to_dict()
-    harvested = []
-    real = harvest_module.harvest
-
-    def counting(part, *args, **kwargs):
-        harvested.append(part.start)
-        if len(harvested) == 5:
-            raise KeyboardInterrupt
-        return real(part, *args, **kwargs)
-
-    monkeypatch.setattr("candgen.wikipedia.gather.harvest", counting)
-    with pytest.raises(KeyboardInterrupt):
-        extract(faroese, tmp_path / "fo.parquet")
-    assert not (tmp_path / "fo.parquet").exists()
-    with pytest.raises(StorageError, match="leave out --resume"):
-        extract(faroese, tmp_path / "fo.parquet", resume=True, options=Options(minimum=2))
-    harvested += [None]
-    resumed = extract(faroese, tmp_path / "fo.parquet", resume=True).to_dict()
-    assert len(harvested[6:]) == len(set(harvested) - {None}) - 4
-    assert not set(harvested[:4]) & set(harvested[6:])
-    assert resumed["pages"] == whole["pages"]
-    assert rows(tmp_path / "fo.parquet") == rows(tmp_path / "whole.parquet")
-    assert not (tmp_path / ".fo.parquet.parts").exists()
-
-
-def test_without_resume_a_run_starts_over(faroese, tmp_path, monkeypatch):
-    def fails(*_args, **_kwargs):
-        raise RuntimeError("in the middle")
-
-    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
-        patch.setattr("candgen.wikipedia.extract._resolver", fails)
-        extract(faroese, tmp_path / "fo.parquet")
-    (tmp_path / ".fo.parquet.parts" / "000000.tally").write_text("damaged", encoding="utf-8")
-    extract(faroese, tmp_path / "fo.parquet")
-    assert rows(tmp_path / "fo.parquet") == WITHOUT_IDS
-
-
-def interrupt(path, output, monkeypatch):
-    """Leave a run of which all parts are finished."""
-
-    def stop(*_args, **_kwargs):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("candgen.wikipedia.extract._merge", stop)
-        extract(path, output)
-
-
-def test_a_dump_of_one_part_is_resumed_too(faroese, tmp_path, monkeypatch):
-    interrupt(faroese, tmp_path / "fo.parquet", monkeypatch)
-    with monkeypatch.context() as patch:
-        patch.setattr("candgen.wikipedia.gather.harvest", None)  # it is not read again
-        extract(faroese, tmp_path / "fo.parquet", resume=True)
-    assert rows(tmp_path / "fo.parquet") == WITHOUT_IDS
-
-
-def test_what_was_made_of_another_file_is_not_resumed(faroese, tmp_path, monkeypatch):
-    interrupt(faroese, tmp_path / "fo.parquet", monkeypatch)
-    os.utime(faroese, (1, 1))
-    with pytest.raises(StorageError, match="leave out --resume"):
-        extract(faroese, tmp_path / "fo.parquet", resume=True)
-
-
-def test_resuming_what_was_never_begun_is_fine(faroese, tmp_path):
-    extract(faroese, tmp_path / "fo.parquet", resume=True)
-    assert rows(tmp_path / "fo.parquet") == WITHOUT_IDS
-
-
-@pytest.mark.parametrize(
-    ("end", "workers"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGKILL, 2)]
-)
-def test_a_run_that_is_ended_leaves_no_half_file_and_can_be_resumed(tmp_path, end, workers):
-    many = [WrittenPage(f"Síða {n}", f"[[Mál|orð {n}]] " * 400) for n in range(900)]
-    path = write_dump(tmp_path / "fowiki.xml.bz2", many, together=3)
-    command = [
-        sys.executable, "-c",
-        SMALL_PARTS,
-        "extract", "fo", "--dump", str(path), "--workers", str(workers),
-        "-o", str(tmp_path / "fo.parquet"),
-    ]  # fmt: skip
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    work = tmp_path / ".fo.parquet.parts"
-    deadline = time.monotonic() + 60
-    while len(list(work.glob("*.tally"))) < 3 and time.monotonic() < deadline:
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.01)
-    process.send_signal(end)
-    _, told = process.communicate(timeout=60)
-    assert process.returncode == (130 if end == signal.SIGINT else -signal.SIGKILL), told
-    if end == signal.SIGINT:
-        assert b"--resume" in told
-        assert b"Traceback" not in told
-    assert {path.name for path in tmp_path.iterdir()} == {"fowiki.xml.bz2", work.name}
-    done = subprocess.run([*command, "--resume"], capture_output=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert len(rows(tmp_path / "fo.parquet")) == 900
-    assert not work.exists()
 
 
 # Any world, judged by a naive version

@@ -105,7 +105,11 @@ def test_like_a_dictionary(tmp_path_factory, rows):
         ("ids.tsv", b"title\tqid\nA\tQ1\nB\tQ2\tx\n", "line 3: expected 2 columns, found 3$"),
         ("ids.tsv", b"title\tqid\nA\tQ1\n\xff\tQ2\n", "line 3: byte 0xff is not UTF-8: save"),
         ("ids.tsv.gz", b"title\tqid\nA\tQ1\n", "is cut short or damaged"),
-        ("ids.tsv.gz", gzip.compress(b"title\tqid\nA\tQ1\n" * 99)[:-9], "is cut short or damaged"),
+        (
+            "ids.tsv.gz",
+            gzip.compress(b"title\tqid\nA\tQ1\n" * 99, mtime=0)[:-9],
+            "is cut short or damaged",
+        ),
         ("ids.parquet", b"PAR1", "is not a sound Parquet file"),
         ("missing/ids.tsv", None, "does not exist: check the name and the folder"),
         ("missing/ids.parquet", None, "does not exist: check the name and the folder"),

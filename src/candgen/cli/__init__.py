@@ -21,6 +21,7 @@ from candgen.cli.explain import explain
 from candgen.cli.extract import extract
 from candgen.cli.extract_wikidata import extract_wikidata
 from candgen.cli.info import info
+from candgen.cli.interrupts import interruptible
 from candgen.cli.query import query
 from candgen.cli.reproduce import reproduce
 from candgen.cli.split import split
@@ -89,7 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status. A user's mistake is one sentence on stderr."""
     with _warnings_on_stderr():
         try:
-            status = _run(sys.argv[1:] if arguments is None else arguments)
+            with interruptible():
+                status = _run(sys.argv[1:] if arguments is None else arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()
         except KeyboardInterrupt:

@@ -20,6 +20,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from candgen.cli.interrupts import interruptible
 from candgen.cli.output import note, show, table
 from candgen.cli.progress import is_terminal
 
@@ -87,15 +88,11 @@ def download(
     from candgen.wikipedia.download import KINDS, Kind, download  # noqa: PLC0415 (for --help)
 
     kinds = [Kind(each.value) for each in dict.fromkeys(files)] if files else KINDS
-    try:
-        with _file_bars() as progress:
-            fetched = download(
-                languages, output, mirror=mirror, contact=contact, date=date, kinds=kinds,
-                progress=progress,
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        note("candgen: interrupted; the same command goes on from here")
-        raise
+    with interruptible("the same command goes on from here"), _file_bars() as progress:
+        fetched = download(
+            languages, output, mirror=mirror, contact=contact, date=date, kinds=kinds,
+            progress=progress,
+        )  # fmt: skip
     _show(fetched)
     for command in _extract_commands(languages, fetched):
         note(f"next: {command}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from candgen.cli.interrupts import interruptible
 from candgen.cli.options import AllowTruncated, Resume, Workers, parse_table
 from candgen.cli.output import note, show, table, visible
 from candgen.cli.progress import byte_bar
@@ -155,20 +156,16 @@ def extract(
         "--page-props": page_props, "--redirects": redirects, "--ids": ids,
         "--langlinks": langlinks, "--siteinfo": siteinfo, "--workers": workers,
     }  # fmt: skip
-    try:
-        with byte_bar() as progress:
-            if engine is Engine.SPARK:
-                folder = _mirror(dumps, beside)
-                reports = _with_spark(folder, output, language, master, options, resume, progress)
-            elif master is not None:
-                raise ParameterError("--master is for Spark: add --engine spark")
-            else:
-                sources = _sources(dumps, page_props, redirects, ids, langlinks, siteinfo, language)
-                reports = [_embedded(sources, output, language, workers, options, resume, progress)]
-    except KeyboardInterrupt:
-        if "-" not in dumps:
-            note("candgen: interrupted; --resume goes on from what is finished")
-        raise
+    advice = "--resume goes on from what is finished" if "-" not in dumps else ""
+    with interruptible(advice), byte_bar() as progress:
+        if engine is Engine.SPARK:
+            folder = _mirror(dumps, beside)
+            reports = _with_spark(folder, output, language, master, options, resume, progress)
+        elif master is not None:
+            raise ParameterError("--master is for Spark: add --engine spark")
+        else:
+            sources = _sources(dumps, page_props, redirects, ids, langlinks, siteinfo, language)
+            reports = [_embedded(sources, output, language, workers, options, resume, progress)]
     for report in reports:
         _show(report, output if engine is Engine.SPARK else output.parent)
     truncated = ", ".join(report.wiki for report in reports if report.truncated)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from candgen.cli.interrupts import interruptible
 from candgen.cli.options import AllowTruncated, Resume, Workers
-from candgen.cli.output import note, show, table
+from candgen.cli.output import show, table
 from candgen.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -85,16 +86,13 @@ def extract_wikidata(
         mul=mul, has_sitelink=has_sitelink, instance_of=_listed(instance_of or ""),
         not_instance_of=None if not_instance_of is None else _listed(not_instance_of),
     )  # fmt: skip
-    try:
-        with progress_bar() as progress:
-            report = extract(
-                dump, output, selection=selection, workers=workers or os.cpu_count() or 1,
-                resume=resume, items=items, progress=progress,
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        if dump != "-" and items is None:
-            note("candgen: interrupted; --resume goes on from what is finished")
-        raise
+    resumable = dump != "-" and items is None
+    advice = "--resume goes on from what is finished" if resumable else ""
+    with interruptible(advice), progress_bar() as progress:
+        report = extract(
+            dump, output, selection=selection, workers=workers or os.cpu_count() or 1,
+            resume=resume, items=items, progress=progress,
+        )  # fmt: skip
     _show(report, output)
     if not report.complete and not allow_truncated:
         raise typer.Exit(INCOMPLETE)
