@@ -283,8 +283,9 @@ def _link(rows, length, counts):
         counts[byte], before = before, before + counts[byte]
     for row in range(length):
         byte = rows[row] & _BYTE
-        rows[counts[byte]] |= np.uint32(row) << _SHIFT
-        counts[byte] += 1
+        at = counts[byte]
+        counts[byte] = at + 1
+        rows[at] |= np.uint32(row) << _SHIFT
 
 
 @kernel
@@ -297,7 +298,7 @@ def _mark_and_follow(length, space):
         rows[space.marks[mark]] |= _MARK
     lanes = begun = rooms = min(_LANES, marks)
     pieces = marks
-    at = np.empty(_LANES, dtype=np.int64)  # the next row of each lane, where its byte goes
+    at = np.empty(_LANES, dtype=np.uint32)  # the next row of each lane, where its byte goes
     place = np.empty(_LANES, dtype=np.int64)
     mine = np.empty(_LANES, dtype=np.int64)  # and the piece that it is of
     for lane in range(lanes):
@@ -309,15 +310,15 @@ def _mark_and_follow(length, space):
         place[lane] = lane * _ROOM + 1
     lane = 0
     while lanes:
-        row = rows[at[lane]]
-        if place[lane] % _ROOM == 0:
-            _end_piece(mine[lane], place[lane], pieces, space)
+        row, to = rows[at[lane]], place[lane]
+        if not to & (_ROOM - 1):
+            _end_piece(mine[lane], to, pieces, space)
             mine[lane] = pieces
             pieces += 1
-            space.begins[mine[lane]] = place[lane] = rooms * _ROOM
+            space.begins[mine[lane]] = to = rooms * _ROOM
             rooms += 1
         if row & _MARK:
-            _end_piece(mine[lane], place[lane], _piece_at(at[lane], marks, space.marks), space)
+            _end_piece(mine[lane], to, _piece_at(at[lane], marks, space.marks), space)
             if begun == marks:
                 lanes -= 1
                 at[lane], place[lane], mine[lane] = at[lanes], place[lanes], mine[lanes]
@@ -325,11 +326,11 @@ def _mark_and_follow(length, space):
                 continue
             mine[lane] = begun
             begun += 1
-            space.begins[mine[lane]] = place[lane]
+            space.begins[mine[lane]] = to
             row = rows[space.marks[mine[lane]]]
-        out[place[lane]] = row & _BYTE
+        out[to] = row & _BYTE
         at[lane] = row >> _SHIFT & _ROW
-        place[lane] += 1
+        place[lane] = to + 1
         lane += 1
         if lane == lanes:
             lane = 0
