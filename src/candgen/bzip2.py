@@ -1,7 +1,7 @@
 """bzip2 decompressed by our own kernel, nearly twice as fast as by the C library.
 
-What a block decompresses to is given only if its checksum is right. Blocks that were "randomised",
-as releases before 1.0 did where sorting was slow, are refused as damaged.
+What a block decompresses to is given only if its checksum is right. That of blocks which were
+"randomised", as releases before 1.0 did where sorting was slow, is not: they count as damaged.
 """
 
 import threading
