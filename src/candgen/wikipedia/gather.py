@@ -26,6 +26,7 @@ class Progress(NamedTuple):
 
 
 Watcher = Callable[[Progress], None]
+_STARTING = "starting (kernels are compiled the first time: half a minute)"
 
 
 class _Task(NamedTuple):
@@ -138,4 +139,4 @@ class _Meter:
     def show(self, further: int = 0, more: int = 0) -> None:
         done = sum(self._sizes[number] for number in self._tallies) + further
         pages = sum(tally.pages["read"] for tally in self._tallies.values()) + more
-        self._progress(Progress("reading pages", done, self._total, pages))
+        self._progress(Progress("reading pages" if pages else _STARTING, done, self._total, pages))
