@@ -30,7 +30,7 @@ from candgen.wikipedia.tally import Tally
 from candgen.wikipedia.workspace import Workspace
 
 try:
-    from py4j.protocol import Py4JError  # type: ignore[import-not-found, unused-ignore]
+    from py4j.protocol import Py4JError  # type: ignore[import-not-found, import-untyped, unused-ignore]
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
