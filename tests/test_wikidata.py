@@ -446,6 +446,18 @@ def test_what_is_no_dump(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"table.tsv", "empty"}
 
 
+@pytest.mark.parametrize("kind", ["gz", "bz2"])
+def test_a_dump_of_which_not_even_a_line_is_left(tmp_path, kind, monkeypatch):
+    data = compressed(world.all_kinds(), kind)[:30]
+    (tmp_path / "dump").write_bytes(data)
+    with pytest.raises(TableError, match="dump is cut off or damaged before its first line"):
+        extract(tmp_path / "dump", tmp_path / "made")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with pytest.raises(TableError, match="stdin is cut off or damaged before its first line"):
+        extract("-", tmp_path / "made")
+    assert {path.name for path in tmp_path.iterdir()} == {"dump"}
+
+
 def test_mistakes_of_the_caller(tmp_path, monkeypatch):
     dump = write_dump(tmp_path, world.all_kinds())
     with pytest.raises(StorageError, match="is a file"):

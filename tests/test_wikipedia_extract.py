@@ -286,7 +286,9 @@ def test_the_output_is_what_the_table_itself_would_write(faroese, tmp_path):
         (b"mention\tentity\n", "does not begin as a dump"),
         (b"<html><page></page></html>", "does not begin as a dump"),
         (bz2.compress(b"nothing"), "does not begin as a dump"),
-        (gzip.compress(b"<mediawiki><siteinfo>")[:-9], "does not begin as a dump"),
+        (gzip.compress(b"<mediawiki>", mtime=0)[:-9], "ends in the middle of a stream: download"),
+        (bz2.compress(dump_xml(PAGES))[:-20], "ends in the middle of a stream: download"),
+        (b"BZh9" + bytes(40), "no block where one should be, .*: download it again"),
         (b"7z\xbc\xaf\x27\x1c", "does not begin as a dump"),
     ],
 )

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from candgen.errors import ParameterError, StorageError
+from candgen.errors import ParameterError, StorageError, TableError
 from candgen.files import write_text
 from candgen.versions import version
 from candgen.wikidata.items import BAD
@@ -185,14 +185,17 @@ def _sample(reader: PartReader, parts: Iterator[Part], items: int) -> Iterator[R
 
 
 def _report(dump: str, options: dict[str, Any], tally: Tally, *, sampled: bool) -> WikidataReport:
+    name = "stdin" if dump == STDIN else dump
+    if not any(tally.lines.values()):
+        raise TableError(f"{name} is cut off or damaged before its first line: download it again")
     if tally.bad and not tally.items and tally.skipped.keys() <= BAD:
         first = tally.bad_lines()[0]
         raise ParameterError(
-            f"{dump} has no entity, and line {first['line']} is {first['reason']}: expected "
+            f"{name} has no entity, and line {first['line']} is {first['reason']}: expected "
             "Wikidata's JSON dump, with one entity a line"
         )
     return WikidataReport(
-        dump="stdin" if dump == STDIN else Path(dump).name,
+        dump=Path(name).name,
         candgen_version=version(),
         options=json.loads(json.dumps(options)),
         newest_change=tally.newest,

@@ -82,7 +82,7 @@ def harvest(
     if site is None:
         header = next(found, None)
         if not isinstance(header, bytes):
-            raise not_a_dump(part.name)
+            raise not_a_dump(part.name, header)
         site = Site.from_xml(header, details=details)
         yield site
     basket = _Basket(site, options)

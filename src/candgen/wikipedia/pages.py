@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from candgen.errors import TableError
-from candgen.wikipedia.dump import TRUNCATED, Fault, Part, read
+from candgen.wikipedia.dump import DAMAGED, TRUNCATED, Fault, Part, read
 from candgen.wikipedia.page_xml import Page, parse_page, title_of
 
 BAD_PAGE = "bad page"
@@ -19,6 +19,7 @@ LONGEST_HEADER = 1 << 20
 
 _OPEN, _CLOSE = b"<page>", b"</page>"
 _HEADER_END, _DUMP_END = b"</siteinfo>", b"</mediawiki>"
+_NO_END = "the dump has no end, </mediawiki>"
 _TAIL = 64  # bytes; the end of a dump is among the last ones
 
 
@@ -26,12 +27,14 @@ def header(path: str) -> bytes:
     """Give the start of a dump, up to the end of its siteinfo."""
     first = next(pages(Part(path)), None)
     if not isinstance(first, bytes):
-        raise not_a_dump(path)
+        raise not_a_dump(path, first)
     return first
 
 
-def not_a_dump(path: str) -> TableError:
-    """Tell what a file should have been."""
+def not_a_dump(path: str, first: object) -> TableError:
+    """Tell what a file should have been that begins with something else than a header."""
+    if isinstance(first, Fault) and first.kind in (DAMAGED, TRUNCATED) and first.detail != _NO_END:
+        return TableError(f"{path} cannot be read, {first.detail}: download it again")
     return TableError(
         f"{path} does not begin as a dump of MediaWiki does, with <mediawiki> and <siteinfo>: "
         "expected a pages-articles file, .xml, .xml.bz2 or .xml.gz"
@@ -59,7 +62,7 @@ def pages(
         elif window.over:
             break
     if window.truncated:
-        yield Fault(TRUNCATED, window.place, "the dump has no end, </mediawiki>")
+        yield Fault(TRUNCATED, window.place, _NO_END)
 
 
 def _header(window: "_Window") -> Iterator[bytes]:
