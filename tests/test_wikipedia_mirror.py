@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from candgen.errors import TableError
 from candgen.wikipedia import spark_tasks
-from candgen.wikipedia.dump import Part
+from candgen.wikipedia.dump import Part, aligned
 from candgen.wikipedia.mirror import find_wikis
 from candgen.wikipedia.options import Options
 from candgen.wikipedia.spark_queries import views
@@ -181,15 +181,17 @@ def test_pieces_of_a_dump_must_be_of_one_wiki(tmp_path):
         spark_tasks.site_of(wiki)
 
 
-def test_streams_whose_start_lies_on_the_edge_of_a_range_are_read_once(faroese):
+@pytest.mark.parametrize("size", [11, 100, 1 << 18])
+def test_streams_whose_start_lies_on_the_edge_of_a_range_are_read_once(faroese, monkeypatch, size):
+    monkeypatch.setattr("candgen.wikipedia.dump._READ", size)
     (path,) = faroese.glob("*.bz2")
     data = path.read_bytes()
     second, third = (found.start() for found in islice(re.finditer(b"BZh.1AY&SY", data), 1, 3))
     for start in range(second - 12, second + 1):
-        assert spark_tasks._aligned(Part(str(path), start, second + 1)).start == second
-        assert spark_tasks._aligned(Part(str(path), start, second)) is None
-    assert spark_tasks._aligned(Part(str(path), second + 1, len(data))).start == third
-    assert spark_tasks._aligned(Part(str(path), len(data) - 5, len(data))) is None
+        assert aligned(Part(str(path), start, second + 1)).start == second
+        assert aligned(Part(str(path), start, second)) is None
+    assert aligned(Part(str(path), second + 1, len(data))).start == third
+    assert aligned(Part(str(path), len(data) - 5, len(data))) is None
 
 
 def test_tables_of_the_database_are_tasks(tmp_path):

@@ -92,6 +92,17 @@ def _parts_of(path: str, size: int | None) -> list[Part]:
     return [Part(path, start, end) for start, end in zip(cuts, ends, strict=True)]
 
 
+def aligned(part: Part) -> Part | None:
+    """Let a range of a file, cut anywhere, begin with the first stream in it; None if none is."""
+    if part.start == 0 or part.end is None:
+        return part
+    with open_dump(part.path) as file:
+        file.seek(part.start)
+        source = _Source(file, part.start)
+        found = source.skip_to(_STREAM, before=part.end)
+    return part._replace(start=source.at) if found and source.at < part.end else None
+
+
 def open_dump(path: str) -> BinaryIO:
     """Open a dump as it lies on the disk."""
     try:
@@ -212,9 +223,12 @@ class _Source:
                 return False
         return True
 
-    def skip_to(self, pattern: re.Pattern[bytes]) -> bool:
-        """Go to the next place where the pattern matches, if there is one."""
-        while True:
+    def skip_to(self, pattern: re.Pattern[bytes], *, before: int | None = None) -> bool:
+        """Go to the next place where the pattern matches, if there is one.
+
+        It may be behind ``before``, but is not looked for much farther.
+        """
+        while before is None or self.at < before:
             self.peek(_READ)
             found = pattern.search(self._waiting)
             if found is None and len(self._waiting) <= _LONGEST_MAGIC:
@@ -225,6 +239,7 @@ class _Source:
             self.at += skipped
             if found:
                 return True
+        return False
 
 
 class _Gunzip:

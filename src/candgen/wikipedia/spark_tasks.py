@@ -4,7 +4,6 @@ The rows of all kinds have the same columns, so that a dump is read once for all
 """
 
 import os
-import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ import pyarrow.parquet as pq
 from candgen.errors import TableError
 from candgen.table_rows import SCHEMA
 from candgen.wikipedia import sql
-from candgen.wikipedia.dump import Part, open_dump, parts
+from candgen.wikipedia.dump import Part, aligned, open_dump, parts
 from candgen.wikipedia.harvest import Links, Pages, harvest
 from candgen.wikipedia.mirror import Wiki
 from candgen.wikipedia.names import without_parenthesis
@@ -58,9 +57,6 @@ ROWS = pa.schema(
 """Rows of every kind; what a kind has not is null."""
 
 _BATCH = 1 << 16  # rows
-_READ = 1 << 20
-_STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # the start of a stream and of its first block
-_MAGIC = 10  # bytes of it
 
 
 class Task(NamedTuple):
@@ -157,7 +153,7 @@ def _harvested(task: Task, options: Options) -> Iterator[tuple[str, pa.Table]]:
 def _parts(task: Task, options: Options, tally: Tally) -> Iterator[tuple[Part, Options]]:
     """Give the part of a task; if only so many pages are wanted, parts until there are so many."""
     if options.pages is None:
-        part = _aligned(Part(task.path, task.start, task.end))
+        part = aligned(Part(task.path, task.start, task.end))
         if part is not None:
             yield part, options
         return
@@ -175,25 +171,6 @@ def _named(pages: pa.Table, options: Options) -> pa.Table:
     names = pa.array(map(without_parenthesis, titles), pa.string())
     folds = pa.array(map(options.fold, titles), pa.int8())
     return pages.append_column("mention", names).append_column("fold", folds)
-
-
-def _aligned(part: Part) -> Part | None:
-    """Let a range begin where the first stream in it does; None if none does."""
-    if part.start == 0 or part.end is None:
-        return part
-    with open_dump(part.path) as file:
-        at = file.seek(part.start)
-        window = b""
-        while at < part.end and (more := file.read(_READ)):
-            window += more
-            found = _STREAM.search(window)
-            if found:
-                at += found.start()
-                return part._replace(start=at) if at < part.end else None
-            kept = window[1 - _MAGIC :]
-            at += len(window) - len(kept)
-            window = kept
-    return None
 
 
 def site_of(wiki: Wiki) -> Site:
