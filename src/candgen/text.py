@@ -2,6 +2,8 @@
 
     >>> normalize("  Tórshavn, FØROYAR "), normalize("मुंबई"), normalize("Straße", "paper")
     ('torshavn, føroyar', 'मुंबई', 'straße')
+    >>> normalize("Tórshavn, FØROYAR", "latin"), normalize("मुंबई", "latin")
+    ('torshavn, foroyar', 'mumbai')
 
 All work is done on many texts at once, one a line: a line break neither composes with its
 neighbours nor changes their case, so what is right for one text is right for a million.
@@ -10,11 +12,12 @@ neighbours nor changes their case, so what is right for one text is right for a 
 import functools
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from candgen import ipa, romanize, sound
 from candgen.errors import ParameterError
 
-NORMALIZERS: tuple[str, ...] = ("default", "paper", "none")
+NORMALIZERS: tuple[str, ...] = ("default", "latin", "sound", "ipa", "paper", "none")
 
 _DOTLESS_I_LANGUAGES = frozenset({"az", "crh", "tr"})
 _SPACES = "\t\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
@@ -36,6 +39,13 @@ def normalize(text: str, normalizer: str = "default", *, language: str | None = 
       hyphens) go; combining marks go after Latin, Greek and Cyrillic letters and stay in every
       other script; white space folds. In Turkish, Azeri and Crimean Tatar (`language` "tr",
       "az-Latn", ...) I is ı, and İ is i.
+    - `"latin"`: the same, and letters of every script become a to z, so that names in different
+      scripts can be alike. `language` says how: ъ is a in Bulgarian, nothing elsewhere. A text
+      that cannot be romanised at all stays as `"default"` leaves it.
+    - `"sound"`: the same, followed by the skeleton of its consonants (see `candgen.sound`), which
+      finds names that are spelled quite differently, at the price of a larger index.
+    - `"ipa"`: as the text is spoken in its `language`, which must be one of `ipa.LANGUAGES`, in the
+      International Phonetic Alphabet without its finer marks; needs the extra `ipa`.
     - `"paper"`: lower case, every combining mark of every script dropped, white space folded.
     - `"none"`: the text itself.
 
@@ -78,10 +88,25 @@ def normalize_joined(
     check_normalizer(normalizer)
     if normalizer == "none":
         return joined
-    fold = _fold_paper
-    if normalizer == "default":
-        fold = _fold_dotless if _has_dotless_i(language) else _fold_default
-    return "\n".join(_fold_white_space(fold(chunk)) for chunk in _chunks(joined))
+    fold = _folding(normalizer, language)
+    return "\n".join(fold(chunk) for chunk in _chunks(joined))
+
+
+def _folding(normalizer: str, language: str | None) -> Callable[[str], str]:
+    """What is done to a chunk of lines."""
+    default = _fold_dotless if _has_dotless_i(language) else _fold_default
+    if normalizer in ("latin", "sound"):
+
+        def latin(lines: str) -> str:
+            return _respell(lines, lambda text: romanize.romanize(text, language))
+
+        return latin if normalizer == "latin" else lambda lines: sound.add_skeletons(latin(lines))
+    if normalizer == "ipa":
+        transcribe = ipa.transcriber(language)
+        dotless = _has_dotless_i(language)
+        return lambda lines: _respell(lines, transcribe, dotless=dotless)
+    fold = default if normalizer == "default" else _fold_paper
+    return lambda lines: _fold_white_space(fold(lines))
 
 
 def _chunks(joined: str) -> Iterator[str]:
@@ -118,6 +143,23 @@ def _fold_decomposed(lines: str) -> str:
     # The same as NFKC, case folding and NFD, in half the time; only a Greek iota subscript beside a
     # spacing mark of another script would end up elsewhere, and nobody writes that.
     return unicodedata.normalize("NFC", _accents().sub("", lines.casefold()))
+
+
+def _respell(lines: str, spell: Callable[[str], str], *, dotless: bool = False) -> str:
+    """Lines in another spelling; those of which it leaves nothing are folded as by default.
+
+    The spelling is given lines with their accents, which may tell two letters apart: и and й.
+    """
+    if not lines.isascii():
+        lines = unicodedata.normalize("NFKC", _ignorable().sub("", lines))
+    if dotless:
+        lines = _bare_i().sub("ı", unicodedata.normalize("NFD", lines))
+    spelled = _fold_white_space(spell(unicodedata.normalize("NFC", lines.casefold())))
+    if "\n\n" not in f"\n{spelled}\n":  # no line is empty
+        return spelled
+    folded = _fold_white_space(_fold_default(lines))
+    pairs = zip(spelled.split("\n"), folded.split("\n"), strict=True)
+    return "\n".join(line or instead for line, instead in pairs)
 
 
 def _fold_paper(lines: str) -> str:

@@ -1,6 +1,7 @@
 """What the words of a command line mean: tables, weights, tokenizers, parameters of methods."""
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 import candgen
-from candgen.errors import ParameterError
+from candgen.errors import ParameterError, StorageError
 
 if TYPE_CHECKING:
     from candgen import CharNgrams
@@ -49,6 +50,9 @@ class Normalizer(StrEnum):
     """How text is folded."""
 
     DEFAULT = "default"
+    LATIN = "latin"
+    SOUND = "sound"
+    IPA = "ipa"
     PAPER = "paper"
     NONE = "none"
 
@@ -78,6 +82,20 @@ def parse_table(option: str, text: str, *, expected: str = "[LANG=]FILE") -> Nam
     if not language:
         raise ParameterError(f"{option} {text!r} has no name: expected {expected}")
     return Named(language, Path(file), explicit)
+
+
+def check_output(output: Path) -> None:
+    """Refuse, before the long work, what saving would refuse after it."""
+    from candgen import storage  # noqa: PLC0415 (--help need not wait for NumPy)
+
+    there = os.access(output, os.F_OK)
+    if there:
+        storage.refuse_foreign(output)
+    place = output if there else output.absolute().parent
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise StorageError(
+            f"{output} cannot be written: {place} is not a folder that you may write into"
+        )
 
 
 def refuse_repeated(names: Sequence[str]) -> None:

@@ -1,0 +1,155 @@
+"""What does romanising do to recall, size and time?
+
+    python benchmarks/romanize.py --data FOLDER --pair mk-en+hr+bg+sr --ipa mr-hi
+
+FOLDER holds mention tables <lang>.*. The same index (alpha 0.4 for all pivots, lam 1) on text that
+is folded, romanised, both, or, for pairs given with --ipa, transcribed:
+
+- both: the folded text, a mark, and the romanised text where it differs, as one text. The two are
+  tokenised as one, so a few tokens that straddle the mark are there as well.
+- ipa: as the languages are spoken, by epitran.
+
+Choices are made on dev; test is shown beside it and decides nothing. Targets that have no training
+data in the paper are zero-shot here too. Seconds are of CPU; queries run on one thread.
+"""
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from measure import Report, cpu_time
+
+from candgen import MentionTable, PivotTokenIndex
+from candgen.evaluation.corpus import Case, Corpus, parse_pair
+from candgen.evaluation.metrics import recall
+from candgen.evaluation.paper import PAIRS
+from candgen.methods import place
+from candgen.queries import HARD, Query
+from candgen.text import normalize_joined, normalize_many
+
+ALPHA, LAM = 0.4, 1.0
+KS = (1, 30, 200)
+BOTH = "both"
+MARK = " \x1f "
+SCRIPTS = ["mk-en+hr+bg+sr", "mr-en+hi+gu+bn", "ur-en+hi", "fo-is+da+no+en", "kk-ru+tr+en"]
+SOUNDS = ["mr-hi", "jv-id", "tk-az", "kk-ru+tr"]
+TIMED = ("en", "fo", "mk", "mr", "bn", "ur")
+NAMES = 100_000
+
+
+class Made(NamedTuple):
+    """An index, and what becomes of a query before it is asked."""
+
+    index: PivotTokenIndex
+    language: str
+    both: bool
+
+    def ranks(self, queries: Sequence[Query]) -> list[int]:
+        """The place of each gold among the first candidates, or 0."""
+        mentions = [query.mention for query in queries]
+        texts = both_texts(mentions, self.language) if self.both else mentions
+        found = self.index.candidates(texts, KS[-1], threads=1)
+        return [place(query.entity, some) for query, some in zip(queries, found, strict=True)]
+
+
+def both_texts(mentions: Sequence[str], language: str) -> list[str]:
+    """Folded and romanised, as one text."""
+    folded, latin = (
+        normalize_many(mentions, normalizer, language=language)
+        for normalizer in ("default", "latin")
+    )
+    return [a if a == b else f"{a}{MARK}{b}" for a, b in zip(folded, latin, strict=True)]
+
+
+def both_table(table: MentionTable, language: str) -> MentionTable:
+    """The same of a table."""
+    mentions, entities, counts = zip(*table, strict=True)
+    texts = both_texts(mentions, language)
+    rows = zip(texts, entities, counts, strict=True)
+    return MentionTable.from_pairs([row for row in rows if row[0]])
+
+
+def build(case: Case, normalizer: str) -> Made:
+    """The index of a case."""
+    training = case.training(case.settings[-1])
+    pivots, target, language = dict(training.pivots), training.target, case.pair.target
+    both = normalizer == BOTH
+    if both:
+        pivots = {each: both_table(table, each) for each, table in pivots.items()}
+        target = None if target is None else both_table(target, language)
+    index = PivotTokenIndex.build(
+        pivots, target, language=language, alpha=ALPHA, lam=LAM,
+        normalizer="none" if both else normalizer,
+    )  # fmt: skip
+    return Made(index, language, both)
+
+
+def stored_size(index: PivotTokenIndex) -> int:
+    """The bytes of an index on disk."""
+    with TemporaryDirectory() as folder:
+        index.save(Path(folder) / "index.candgen")
+        return sum(each.stat().st_size for each in Path(folder).rglob("*") if each.is_file())
+
+
+def measure(case: Case, normalizer: str) -> dict[str, list[dict[str, Any]]]:
+    """A row for each table."""
+    what = {"pair": case.pair.key, "setting": case.settings[-1], "text": normalizer}
+    seconds, made = cpu_time(partial(build, case, normalizer))
+    tables = {}
+    for name, queries in (("dev", case.parts.dev), ("test", case.parts.test)):
+        asking, ranks = cpu_time(partial(made.ranks, queries))
+        hard = [rank for rank, query in zip(ranks, queries, strict=True) if query.type == HARD]
+        tables[f"Recall on {name}"] = [{
+            **what, "queries": len(queries), **{f"@{k}": f"{recall(ranks, k):.1f}" for k in KS},
+            "hard": len(hard), **{f"hard @{k}": f"{recall(hard, k):.1f}" for k in KS},
+        }]  # fmt: skip
+    cost = {"MB": stored_size(made.index) / 1e6, "build s": seconds}
+    tables["Cost"] = [{**what, **cost, "query ms": 1000 * asking / len(case.parts.test)}]
+    return tables
+
+
+def speed(corpus: Corpus) -> list[dict[str, Any]]:
+    """How long it takes to fold and to romanise names of several scripts."""
+    rows = []
+    for language in (each for each in TIMED if each in corpus.languages):
+        mentions = [mention for mention, _, _ in corpus.table(language)]
+        joined = "\n".join((mentions * (NAMES // len(mentions) + 1))[:NAMES])
+        seconds = {
+            name: min(
+                cpu_time(partial(normalize_joined, joined, name, language=language))[0]
+                for _ in range(3)
+            )
+            for name in ("default", "latin")
+        }
+        ratio = seconds["latin"] / seconds["default"]
+        rows.append({"names": language, **seconds, "latin / default": ratio})
+    return rows
+
+
+def main() -> None:
+    """Measure each pair."""
+    question = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(description=question)
+    parser.add_argument("--data", type=Path, required=True, help="a folder of mention tables")
+    parser.add_argument("--pair", nargs="*", default=SCRIPTS, metavar="TARGET-PIVOT+PIVOT")
+    parser.add_argument("--ipa", nargs="*", default=SOUNDS, metavar="TARGET-PIVOT+PIVOT")
+    given = parser.parse_args()
+    corpus = Corpus(given.data)
+    report = Report("romanize", question, ())
+    report.add(f"CPU seconds for {NAMES:,} names", speed(corpus))
+    ways = [(pair, ("default", "latin", BOTH)) for pair in given.pair]
+    ways += [(pair, ("default", "latin", "ipa")) for pair in given.ipa]
+    build(corpus.case(parse_pair("tk-az", PAIRS)), "default")  # compiles what is not in the cache
+    for pair, normalizers in ways:
+        case = corpus.case(parse_pair(pair, PAIRS, corpus.languages))
+        for normalizer in normalizers:
+            for title, rows in measure(case, normalizer).items():
+                report.add(title, rows)
+    report.write()
+
+
+if __name__ == "__main__":
+    main()
