@@ -71,6 +71,60 @@ class Size(NamedTuple):
     removed: float = 0.0
 
 
+WORTH = 0.1
+"""Points of recall that a pivot must bring for each tenth of the index's postings it takes."""
+
+
+class Step(NamedTuple):
+    """What a search had chosen at some point, and the ranks of the golds under it."""
+
+    parameters: dict[str, Any]
+    ranks: Ranks
+
+
+class Contribution(NamedTuple):
+    """What one pivot brings, beside all others that are kept, and what it takes.
+
+    ``loss`` and ``mrr_loss`` are what recall@k, in points, and MRR lose without it, ``entries`` are
+    the postings that go with it, a ``share`` of all, from 0 to 1. A pivot that was not kept
+    is told as it was when it went.
+    """
+
+    pivot: str
+    alpha: float
+    recall_without: float
+    loss: float
+    mrr_loss: float
+    entries: int
+    share: float
+    kept: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """How a search went: every step it took, the last one its choice, and what pivots bring.
+
+    ``queries`` are those that it looked at, which may be fewer than it was given, and ``tried`` is
+    the number of choices.
+    """
+
+    steps: tuple[Step, ...]
+    pivots: tuple[Contribution, ...]
+    queries: tuple[Query, ...]
+    tried: int
+
+
+class Search(Protocol):
+    """Chooses the weights of several pivots on dev, quicker than by trying every combination."""
+
+    def __call__(
+        self, training: Training, fixed: Parameters, queries: Sequence[Query], k: int, /,
+        *, lams: Sequence[float] | None = None, worth: float = WORTH,
+        progress: Progress | None = None,
+    ) -> Searched | None:  # fmt: skip
+        """What was found; None if these fixed parameters are beyond it."""
+
+
 @dataclass(frozen=True)
 class Method:
     """A way to build generators: ``method(training, parameters)``.
@@ -78,7 +132,8 @@ class Method:
     ``grid`` has the values of what is chosen on dev; those in ``joint`` weigh the pivots against
     the target, and are tried only if there are both. ``options`` are further parameters.
     ``ranks`` may find the ranks of all choices at once, quicker than by building each generator;
-    it is given (training, parameters of each choice, queries, k). ``neural`` methods take long;
+    it is given (training, parameters of each choice, queries, k). ``search`` may choose alpha, one
+    for each of several pivots, and lam, where no alphas are given. ``neural`` methods take long;
     their generators may have a ``budget``: see ``candgen.evaluation.budgets``.
     """
 
@@ -90,6 +145,7 @@ class Method:
     ranks: (
         Callable[[Training, Sequence[Parameters], Sequence[Query], int], Sequence[Ranks]] | None
     ) = None
+    search: Search | None = None
     neural: bool = False
 
     def __call__(self, training: Training, parameters: Parameters) -> Generator:

@@ -1,20 +1,31 @@
 """Evaluating generators on queries, and choosing what dev says is best."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from itertools import product
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 from candgen.counts import Progress, nothing
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.ceilings import unlike_pivots
-from candgen.evaluation.cells import Cell
 from candgen.evaluation.report import Answer, Report
-from candgen.evaluation.tables import Table
+from candgen.evaluation.tuning import Trial, Tuning, describe, merit
 from candgen.mentions import MentionTable
-from candgen.methods import Generator, Method, Ranks, Training, place, rank_golds
+from candgen.methods import (
+    WORTH,
+    Generator,
+    Method,
+    Ranks,
+    Searched,
+    Training,
+    place,
+    rank_golds,
+)
 from candgen.queries import TYPES, Query
+
+__all__ = ["Trial", "Tuning", "describe", "evaluate", "tune"]
 
 QUERIES_AT_ONCE = 1000
 
@@ -84,65 +95,6 @@ def _answers(
             yield Answer(rank, score, top[0], top[1], knowing)
 
 
-class Trial(NamedTuple):
-    """One choice of parameters, and how good it is on dev."""
-
-    parameters: dict[str, Any]
-    recall: float
-    mrr: float
-
-    @property
-    def described(self) -> str:
-        """What was chosen, in words: alpha 0.4, lam 1."""
-        return describe(self.parameters)
-
-
-def describe(parameters: Mapping[str, Any]) -> str:
-    """Parameters in words.
-
-    >>> describe({"alpha": 1.0, "normalizer": "none"})
-    'alpha 1, normalizer none'
-    """
-    return ", ".join(
-        f"{name} {value:g}" if isinstance(value, int | float) else f"{name} {value}"
-        for name, value in parameters.items()
-    )
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """All choices that were tried on dev, in the order of the grid.
-
-    ``generator`` is the best one where generators were built to find it out, and None where a
-    method found the ranks without building any.
-    """
-
-    trials: tuple[Trial, ...]
-    queries: int
-    k: int
-    generator: Generator | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def best(self) -> Trial:
-        """The highest recall@k; among equals the highest MRR, then the first."""
-        return max(self.trials, key=_merit)
-
-    def table(self) -> Table:
-        """A row for each choice; the best one is marked."""
-        best = self.best
-        names = tuple(self.trials[0].parameters)
-        rows: list[tuple[Cell, ...]] = [
-            (
-                *(f"{trial.parameters[name]}" for name in names), self.queries, trial.recall,
-                f"{trial.mrr:.3f}", "best" if trial is best else "",
-            )
-            for trial in self.trials
-        ]  # fmt: skip
-        return Table(
-            "Recall on dev", (*names, "queries", f"recall@{self.k}", "MRR", ""), tuple(rows)
-        )
-
-
 def tune(
     method: Method,
     training: Training,
@@ -151,21 +103,28 @@ def tune(
     grid: Mapping[str, Sequence[Any]] | None = None,
     fixed: Mapping[str, Any] | None = None,
     k: int = 30,
+    worth: float = WORTH,
     progress: Progress | None = None,
 ) -> Tuning:
     """Try every choice of a method's grid on dev; test queries have no way in here.
 
     ``grid`` replaces or adds values of a parameter, ``fixed`` are parameters of all choices.
-    ``progress`` is that of the training, if not given.
+    Where there are several pivots, and neither gives an alpha, a method that can search finds an
+    alpha for each, and leaves out those that are not ``worth`` what they take: see ``candgen tune``
+    in docs/evaluation.md. ``progress`` is that of the training, if not given.
     """
     queries = _checked_queries(dev)
     (k,) = _checked_ks([k])
-    method.check(fixed or {})
-    choices = method.choices(training, grid)
+    given, fixed = dict(grid or {}), dict(fixed or {})
+    method.check(fixed)
+    choices = method.choices(training, given)
     if not choices:
         raise ParameterError("the grid has a parameter without values: give each at least one")
-    complete = [{**(fixed or {}), **choice} for choice in choices]
     show = training.progress if progress is None else progress
+    searched = _search(method, training, given, fixed, queries, k, worth=worth, progress=show)
+    if searched is not None:
+        return searched
+    complete = [{**fixed, **choice} for choice in choices]
     best = None
     if method.ranks is not None:
         show(f"trying {len(choices)} choices on dev", 0.0)
@@ -174,6 +133,34 @@ def tune(
     else:
         trials, best = _try_each(method, training, choices, complete, queries, k, show)
     return Tuning(tuple(trials), len(queries), k, best)
+
+
+def _search(
+    method: Method, training: Training, grid: dict[str, Sequence[Any]], fixed: dict[str, Any],
+    queries: list[Query], k: int, *, worth: float, progress: Progress,
+) -> Tuning | None:  # fmt: skip
+    """What a search finds with each choice of what the grid has beside lam; None without one."""
+    weighed = method.joint & {*grid, *fixed}
+    if method.search is None or weighed or len(training.pivots) < 2:
+        return None
+    lams = grid.pop("lam", [fixed["lam"]] if "lam" in fixed else None)
+    ends: list[tuple[Trial, Searched]] = []
+    trials: list[Trial] = []
+    for values in product(*grid.values()):
+        choice = dict(zip(grid, values, strict=True))
+        found = method.search(
+            training, {**fixed, **choice}, queries, k, lams=lams, worth=worth, progress=progress
+        )
+        if found is None:
+            return None
+        trials += (_trial({**step.parameters, **choice}, step.ranks, k) for step in found.steps)
+        ends.append((trials[-1], found))
+    best, found = max(ends, key=lambda end: end[0].points)
+    tried = sum(searched.tried for _, searched in ends)
+    note = f"The steps of the search, which tried {tried} choices."
+    if len(found.queries) < len(queries):
+        note += f" It looked at {len(found.queries)} of {len(queries)} dev queries."
+    return Tuning(tuple(trials), len(found.queries), k, pivots=found.pivots, chosen=best, note=note)
 
 
 def _try_each(
@@ -188,7 +175,7 @@ def _try_each(
         told("", 0.0)
         generator = method(replace(training, progress=told), parameters)
         trial = _trial(choice, rank_golds(generator, queries, k), k)
-        if not trials or _merit(trial) > max(map(_merit, trials)):
+        if not trials or merit(trial) > max(map(merit, trials)):
             best = generator
         del generator  # what is not the best makes room for the next one
         trials.append(trial)
@@ -197,10 +184,6 @@ def _try_each(
 
 def _trial(choice: dict[str, Any], ranks: Ranks, k: int) -> Trial:
     return Trial(choice, metrics.recall(ranks, k), metrics.mrr(ranks))
-
-
-def _merit(trial: Trial) -> tuple[float, float]:
-    return trial.recall, trial.mrr
 
 
 def _told(progress: Progress, number: int, of: int) -> Progress:

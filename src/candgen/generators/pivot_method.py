@@ -1,25 +1,30 @@
 """PivotTokenIndex as methods: the paper's, its other versions, and how dev chooses, quickly."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
-from candgen.counts import Counts, count
-from candgen.errors import ParameterError
-from candgen.fusion import build_index, check_fusion
-from candgen.generators.candidate import check_weight
-from candgen.generators.languages import TARGET, tables_of, weights_of
-from candgen.generators.pivot import ALPHA, LAM, PivotTokenIndex
+from candgen.counts import Counts
+from candgen.fusion import build_index
+from candgen.generators.pivot import PivotTokenIndex
+from candgen.generators.pivot_choice import Choice, counted, tokenizer_of
+from candgen.generators.pivot_search import search_weights
 from candgen.grid import CountGrid, Weights
 from candgen.index import TokenIndex
 from candgen.mentions import MentionTable
-from candgen.methods import Method, Parameters, Ranks, Size, Training
+from candgen.methods import (
+    WORTH,
+    Method,
+    Parameters,
+    Progress,
+    Ranks,
+    Searched,
+    Size,
+    Training,
+)
 from candgen.queries import Query
-from candgen.text import normalize_many
-from candgen.tokenizers import CharNgrams, Tokenizer, to_parameters
 
 
 def build(training: Training, parameters: Parameters) -> PivotTokenIndex:
@@ -28,7 +33,7 @@ def build(training: Training, parameters: Parameters) -> PivotTokenIndex:
     ``wildcards`` may be given in place of a tokenizer that has them.
     """
     rest = {name: value for name, value in parameters.items() if name != "wildcards"}
-    rest["tokenizer"] = _tokenizer(parameters)
+    rest["tokenizer"] = tokenizer_of(parameters)
     return PivotTokenIndex.build(
         training.pivots, training.target, language=training.language, progress=training.progress,
         **rest,
@@ -41,52 +46,6 @@ def size(index: PivotTokenIndex) -> Size:
     every = 2 * (index.tokens.postings + dropped["postings"])
     removed = dropped["priors"] + dropped["posteriors"]
     return Size(every - removed, removed / every)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One choice of parameters, checked, with defaults for those that are not given."""
-
-    languages: tuple[str, ...]
-    tokenizer: Tokenizer
-    normalizer: str
-    alpha: Mapping[str, float]
-    fusion: Any
-    smoothing: float
-    threshold: float
-    lam: float
-
-    @classmethod
-    def of(cls, training: Training, parameters: Parameters) -> "Choice":
-        """What parameters mean for this training data."""
-        name = training.language or TARGET
-        weights = weights_of(dict(training.pivots), parameters.get("alpha", ALPHA))
-        tables = tables_of(training.pivots, training.target, training.language, weights)
-        smoothing, threshold, lam = (
-            check_weight(name, parameters.get(name, default))
-            for name, default in (("smoothing", 0.0), ("threshold", 0.0), ("lam", LAM))
-        )
-        fusion = parameters.get("fusion", "counts")
-        check_fusion(fusion, smoothing, threshold)
-        return cls(
-            tuple(tables), _tokenizer(parameters), parameters.get("normalizer", "default"),
-            {name: 1.0, **weights}, fusion, smoothing, threshold, lam,
-        )  # fmt: skip
-
-    @property
-    def counted(self) -> Any:  # noqa: ANN401
-        """What has to be counted anew if it differs."""
-        return self.languages, to_parameters(self.tokenizer), self.normalizer
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether a count grid can rank it, without an index."""
-        return self.fusion == "counts" and not self.threshold
-
-    @property
-    def index(self) -> "Choice":
-        """What needs an index of its own: the same whatever lam."""
-        return replace(self, lam=0.0)
 
 
 def ranks(
@@ -102,7 +61,7 @@ def ranks(
     numbers = sorted(range(len(every)), key=lambda i: repr(every[i].counted))
     for _, group in groupby(numbers, key=lambda i: repr(every[i].counted)):
         members = list(group)
-        counts, texts = _counted(training, every[members[0]], queries)
+        counts, texts = counted(training, every[members[0]], queries)
         golds = [query.entity for query in queries]
         plain = [i for i in members if every[i].is_plain]
         if plain:
@@ -118,30 +77,17 @@ def ranks(
     return [found[i] for i in range(len(choices))]
 
 
-def _tokenizer(parameters: Parameters) -> Tokenizer:
-    given, wildcards = parameters.get("tokenizer"), parameters.get("wildcards", False)
-    tokenizer: Tokenizer = CharNgrams() if given is None else given
-    to_parameters(tokenizer)  # refuses what is no tokenizer
-    if not isinstance(wildcards, bool):
-        raise ParameterError(f"wildcards is {wildcards!r}: expected True or False")
-    if wildcards:
-        if not isinstance(tokenizer, CharNgrams):
-            raise ParameterError(f"{tokenizer!r} has no wildcards: choose CharNgrams(low, high)")
-        return replace(tokenizer, wildcards=True)
-    return tokenizer
-
-
-def _counted(
-    training: Training, choice: Choice, queries: Sequence[Query]
-) -> tuple[Counts, list[str]]:
-    """The counts of the languages, and the queries as the index sees them."""
-    tables = {training.language or TARGET: training.target, **training.pivots}
-    counts = count(
-        {name: table for name in choice.languages if (table := tables[name]) is not None},
-        tokenizer=choice.tokenizer, normalizer=choice.normalizer,
+def search(
+    training: Training, fixed: Parameters, queries: Sequence[Query], k: int, *,
+    lams: Sequence[float] | None = None, worth: float = WORTH, progress: Progress | None = None,
+) -> Searched | None:  # fmt: skip
+    """One alpha for each pivot, and lam; None where other parameters need an index for each."""
+    if not Choice.of(training, {**fixed, "alpha": 1.0}).is_plain:
+        return None
+    return search_weights(
+        training, fixed, queries, k, lams=PTI.grid["lam"] if lams is None else lams, worth=worth,
+        progress=progress,
     )  # fmt: skip
-    mentions = [query.mention for query in queries]
-    return counts, normalize_many(mentions, choice.normalizer, language=training.language)
 
 
 def _index(counts: Counts, choice: Choice, pivots: Mapping[str, MentionTable]) -> TokenIndex:
@@ -175,6 +121,9 @@ def _version(fixed: Parameters, defaults: Parameters | None = None) -> Method:
         ranks=lambda training, choices, queries, k: ranks(
             training, [complete(choice) for choice in choices], queries, k
         ),
+        search=lambda training, given, queries, k, **options: search(
+            training, complete(given), queries, k, **options
+        ),
         options=PTI.options - set(fixed) - set(defaults or {}),
     )
 
@@ -188,6 +137,7 @@ PTI = Method(
         {"fusion", "normalizer", "smoothing", "threads", "threshold", "tokenizer", "wildcards"}
     ),
     ranks=ranks,
+    search=search,
 )
 WILDCARDS = _version({"wildcards": True})
 FUSION = _version({"fusion": "probabilities"})
