@@ -168,6 +168,10 @@ class TokenIndex:
         """The entities at these places."""
         return self.entities.take(places)
 
+    def all_ids(self) -> pa.LargeStringArray:
+        """The entities by their inner numbers."""
+        return self.entities.to_arrow().take(pa.array(self.blocks.rank))
+
     def matches(self, text: str, number: int) -> list[Match]:
         """Each token of a normalised text, once, and what it says of an entity."""
         n = self._counts_of(number)

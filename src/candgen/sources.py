@@ -11,6 +11,7 @@ import pyarrow as pa
 from candgen.mentions import MentionTable
 from candgen.storage import prefixed, under
 from candgen.strings import StringTable
+from candgen.table_rows import Rows
 
 
 class SourceMention(NamedTuple):
@@ -64,6 +65,21 @@ class Sources:
                 strict=True,
             )
         ]
+
+    def tables(self, entities: pa.LargeStringArray) -> dict[str, MentionTable]:
+        """The tables that the mentions came from, by language; entities by their numbers."""
+        owner = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        rows = pa.table(
+            {
+                "mention": self.mention.to_arrow(),
+                "entity": entities.take(pa.array(owner)),
+                "count": pa.array(self.count),
+            }
+        )
+        return {
+            name: MentionTable(Rows(rows.filter(pa.array(self.language == number))))
+            for number, name in enumerate(self.languages)
+        }
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything but the names of the languages, to be stored."""

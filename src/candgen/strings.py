@@ -69,6 +69,11 @@ class StringTable(Sequence[str]):
         offsets, text = string_buffers(strings)
         return cls(text, offsets)
 
+    def to_arrow(self) -> pa.LargeStringArray:
+        """The same strings as an Arrow array over the same memory."""
+        buffers = pa.py_buffer(self.offsets), pa.py_buffer(self.bytes)
+        return pa.LargeStringArray.from_buffers(len(self), *buffers)
+
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The arrays `bytes` and `offsets`, to be stored."""
         return {"bytes": self.bytes, "offsets": self.offsets}

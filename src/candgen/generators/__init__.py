@@ -13,6 +13,8 @@ from candgen.generators.neural.charagram import Charagram
 from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM
 from candgen.generators.pivot import PivotTokenIndex
 from candgen.generators.pivot_method import FUSION, PTI, SMOOTHING, WILDCARDS
+from candgen.generators.rerank import Rerank
+from candgen.generators.rerank_method import RERANK
 from candgen.generators.wikipriors import WikiPriors
 from candgen.generators.wikipriors_method import WIKIPRIORS, WIKIPRIORS_RELEASED
 from candgen.methods import Method
@@ -30,6 +32,7 @@ METHODS: dict[str, Method] = {
     "pti-smoothing": SMOOTHING,
     "cascade": CASCADE,
     "cascade-fill": CASCADE_FILL,
+    "rerank": RERANK,
 }
 """Every method, by the name that tables show: ``METHODS["pti"](training, parameters)`` builds."""
 
@@ -66,5 +69,6 @@ LOADERS: dict[str, Callable[[Stored], Any]] = {
     "charagram": Charagram.from_stored,
     "pti": PivotTokenIndex.from_stored,
     "cascade": partial(Cascade.from_stored, open_part=open_stored),
+    "rerank": partial(Rerank.from_stored, open_part=open_stored),
 }
 """How each kind of generator is made from what is stored."""

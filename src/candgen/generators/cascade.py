@@ -1,16 +1,16 @@
 """Cascade: several generators, of which the later ones help where the earlier ones fail."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from candgen import storage
-from candgen.errors import ParameterError, StorageError
+from candgen.errors import ParameterError
 from candgen.generators.candidate import Candidate, check_query
+from candgen.generators.parts import pack_parts, stored_part
 from candgen.generators.tiers import ask_in_turn
 from candgen.sources import SourceMention
-from candgen.storage import Contents, Stored, prefixed, under
+from candgen.storage import Contents, Stored
 
 Knows = Callable[[Sequence[str]], list[bool]]
 
@@ -82,39 +82,13 @@ class Cascade:
 
     def contents(self) -> Contents:
         """What is stored: the contents of each generator, under a name of its own."""
-        described, arrays, inputs = [], {}, {}
-        for number, part in enumerate(self.parts):
-            if not hasattr(part, "contents"):
-                raise StorageError(
-                    f"generator {number + 1} is {part!r}, which has no method contents and cannot "
-                    "be stored in a cascade: give it one, or save the others by themselves"
-                )
-            kind, parameters, its_arrays, its_inputs = part.contents()
-            described.append({"kind": kind, "parameters": dict(parameters)})
-            arrays.update(prefixed(f"part{number}", its_arrays))
-            inputs[f"part{number}"] = dict(its_inputs)
+        described, arrays, inputs = pack_parts(self.parts, "cascade")
         return Contents("cascade", {"fill": self.fill, "parts": described}, arrays, inputs)
 
     @classmethod
     def from_stored(cls, stored: Stored, open_part: Callable[[Stored], Any]) -> "Cascade":
         """The cascade that was saved; ``open_part`` makes a generator of what is stored of it."""
-        parts = [open_part(_part(stored, at)) for at in range(len(stored.parameters["parts"]))]
+        parts = [
+            open_part(stored_part(stored, at)) for at in range(len(stored.parameters["parts"]))
+        ]
         return cls(*parts, fill=stored.parameters["fill"])
-
-
-def _part(stored: Stored, number: int) -> Stored:
-    """What is stored of one generator, as if it had been saved by itself."""
-    name = f"part{number}"
-    described: Mapping[str, Any] = stored.parameters["parts"][number]
-    return replace(
-        stored,
-        kind=described["kind"],
-        parameters=dict(described["parameters"]),
-        arrays=under(name, stored.arrays),
-        inputs=stored.inputs[name],
-        sizes={
-            array.removeprefix(f"{name}."): size
-            for array, size in stored.sizes.items()
-            if array.startswith(f"{name}.")
-        },
-    )

@@ -1,0 +1,263 @@
+"""Rerank: the first candidates of another generator, put into a better order."""
+
+import logging
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from candgen import storage
+from candgen.errors import ParameterError
+from candgen.generators.candidate import Candidate, check_query
+from candgen.generators.languages import tables_of
+from candgen.generators.parts import pack_parts, stored_part
+from candgen.generators.rerank_explanation import RerankExplanation, explain
+from candgen.generators.rerank_stage import Features, Stage
+from candgen.generators.rerank_weights import Weights, learn_weights
+from candgen.mentions import MentionTable
+from candgen.methods import Progress, nothing
+from candgen.queries import Query
+from candgen.sources import SourceMention
+from candgen.storage import Contents, Stored, prefixed, under
+from candgen.text import check_normalizer
+
+DEPTH = 200
+AT_ONCE = 256
+"""Mentions that are put into order together."""
+
+Knows = Callable[[Sequence[str]], list[bool]]
+Answer = Sequence[tuple[str, float]]
+
+log = logging.getLogger("candgen")
+
+
+class Rerank:
+    """Ask a generator for ``depth`` candidates, and order them by how like the mention they are.
+
+    What counts is the score of the first stage, how likely the mention is a copy of one of the
+    entity's names (by edits that are learned from names of the same entities in two languages), how
+    frequent that name is, and how well known the entity: see ``Weights``. The weights are learned
+    on ``dev`` queries; without any, they are fixed ones.
+
+    The names are those of the generator, if it is a PivotTokenIndex, or of the tables that are
+    given. Neither may hold the mentions of ``dev`` queries that are not easy.
+
+    >>> from candgen.generators.pivot import PivotTokenIndex
+    >>> icelandic = MentionTable.from_pairs([("Rúmenía", "Q218"), ("Rúm", "Q42177")])
+    >>> index = PivotTokenIndex.build({"is": icelandic}, language="fo")
+    >>> [[candidate.entity for candidate in generator.candidates(["Rumenien"])[0]]
+    ...  for generator in (index, Rerank(index))]
+    [['Q218', 'Q42177'], ['Q218', 'Q42177']]
+    """
+
+    def __init__(
+        self,
+        generator: Any,  # noqa: ANN401
+        *,
+        pivots: Mapping[str, MentionTable] | None = None,
+        target: MentionTable | None = None,
+        language: str | None = None,
+        dev: Sequence[Query] = (),
+        depth: int = DEPTH,
+        normalizer: str = "latin",
+        weights: Weights | Mapping[str, float] | None = None,
+        progress: Progress = nothing,
+    ) -> None:
+        if isinstance(generator, type) or not callable(getattr(generator, "candidates", None)):
+            raise ParameterError(
+                f"the generator is {generator!r}, which cannot be asked for candidates: "
+                "expected one that is built, such as a PivotTokenIndex"
+            )
+        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+            raise ParameterError(f"depth is {depth!r}: expected a whole number of at least 1")
+        check_normalizer(normalizer)
+        if not pivots and target is None:
+            pivots, target, spoken = _names_of(generator)
+            language = language or spoken
+        tables_of(dict(pivots or {}), target, language, {})  # refuses what is no table
+        progress("learning edits", 0.0)
+        stage, pairs = Stage.build(
+            dict(sorted((pivots or {}).items())), target, language, normalizer
+        )
+        if weights is not None:
+            stage = replace(stage, weights=_checked(weights))
+        self.generator = generator
+        self.depth = depth
+        self.stage = stage
+        self.learned = {"pairs": pairs, "queries": 0}
+        if dev and weights is None:
+            progress("learning weights on dev", 0.5)
+            self._learn(list(dev), target)
+
+    def _learn(self, dev: list[Query], target: MentionTable | None) -> None:
+        """Choose weights by the dev queries whose gold is among the first candidates."""
+        _warn_of_leaks(dev, target)
+        mentions = [query.mention for query in dev]
+        answers = self._first(mentions, self.depth)
+        features = self.stage.features(mentions, answers)
+        gold = np.full(len(dev), -1, np.int64)
+        for number, (query, answer) in enumerate(zip(dev, answers, strict=True)):
+            places = (at for at, (entity, _) in enumerate(answer) if entity == query.entity)
+            gold[number] = next((features.starts[number] + at for at in places), -1)
+        weights = learn_weights(features.values, features.starts, gold)
+        self.stage = replace(self.stage, weights=weights)
+        self.learned["queries"] = int(np.count_nonzero(gold >= 0))
+
+    @property
+    def weights(self) -> Weights:
+        """What each property of a candidate weighs."""
+        return self.stage.weights
+
+    @property
+    def language(self) -> str | None:
+        """The language of the queries."""
+        return self.stage.language
+
+    def candidates(self, mentions: Sequence[str], k: int = 30) -> list[list[Candidate]]:
+        """The k best entities for each mention, best first.
+
+        With v the sum of weights times properties, the first ``depth`` of the generator have
+
+            score = 1 + (1 + v / (1 + |v|)) / 2
+
+        and those that come after them, in their order, s / (1 + s), s being their score there.
+        """
+        asked = check_query(mentions, k)
+        answers: list[list[Candidate]] = []
+        for first in range(0, len(asked), AT_ONCE):
+            batch = asked[first : first + AT_ONCE]
+            found = self._first(batch, max(k, self.depth))
+            features = self.stage.features(batch, [answer[: self.depth] for answer in found])
+            scores = self._scores(features)
+            for number, answer in enumerate(found):
+                mine = scores[features.starts[number] : features.starts[number + 1]]
+                answers.append(_ordered(answer, mine.tolist(), k))
+        return answers
+
+    def _first(self, mentions: list[str], k: int) -> list[Answer]:
+        """What the generator answers, without what has no positive score."""
+        found = self.generator.candidates(mentions, k)
+        if not isinstance(found, Sequence) or len(found) != len(mentions):
+            raise ParameterError(
+                f"the generator answered {len(mentions)} mentions with {found!r:.60}: "
+                "expected a list, an answer to each mention"
+            )
+        return [
+            [(entity, float(score)) for entity, score in answer if 0 < score < math.inf]
+            for answer in found
+        ]
+
+    def _scores(self, features: Features) -> npt.NDArray[np.float64]:
+        # Not a product of matrices, which may round a row otherwise in other company.
+        value = np.zeros(len(features.values), np.float64)
+        for weight, column in zip(self.weights, features.values.T, strict=True):
+            value += weight * column
+        return 1.0 + 0.5 * (1.0 + value / (1.0 + np.abs(value)))
+
+    @property
+    def knows(self) -> Knows | None:
+        """``knows(entities)``: whom the generator knows; None if it cannot tell."""
+        return getattr(self.generator, "knows", None)
+
+    def names(self, entity: str) -> list[SourceMention]:
+        """The mentions of an entity, as the generator has them; none if it has none."""
+        return list(self.generator.names(entity)) if hasattr(self.generator, "names") else []
+
+    def explain(self, mention: str, entity: str) -> RerankExplanation:
+        """Why the entity stands where it does, and where the first stage had it."""
+        check_query([mention], 1)
+        answer = self._first([mention], self.depth)[0]
+        features = self.stage.features([mention], [answer])
+        scores = self._scores(features).tolist()
+        order = _ordered(answer, scores, len(answer))
+        return explain(self.generator, self.stage, mention, entity, answer, features, order)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write both stages to a folder that ``candgen.load`` opens."""
+        storage.save(path, **self.contents()._asdict())
+
+    def contents(self) -> Contents:
+        """What is stored: the generator, and beside it the second stage."""
+        described, arrays, inputs = pack_parts([self.generator], "second stage")
+        parameters = {
+            "depth": self.depth, "learned": self.learned, "parts": described,
+            **self.stage.parameters(),
+        }  # fmt: skip
+        return Contents(
+            "rerank", parameters, {**arrays, **prefixed("stage", self.stage.arrays())}, inputs
+        )
+
+    @classmethod
+    def from_stored(cls, stored: Stored, open_part: Callable[[Stored], Any]) -> "Rerank":
+        """What was saved; ``open_part`` makes a generator of what is stored of it."""
+        made = cls.__new__(cls)
+        made.generator = open_part(stored_part(stored, 0))
+        made.depth = stored.parameters["depth"]
+        made.learned = stored.parameters["learned"]
+        made.stage = Stage.from_stored(stored.parameters, under("stage", stored.arrays))
+        return made
+
+
+def _ordered(answer: Answer, scores: list[float], k: int) -> list[Candidate]:
+    """The first k by their new scores, then those that have none, in their order.
+
+    Equal scores are ordered as everywhere: the shorter id first, then the smaller one. Where
+    s / (1 + s) would make one number of two, the worse gets the next smaller one.
+    """
+    first = sorted(
+        [(-score, len(entity), entity) for (entity, _), score in zip(answer, scores, strict=False)]
+    )
+    ordered = [Candidate(entity, -score) for score, _, entity in first[:k]]
+    before, last = math.inf, 1.0
+    for entity, score in answer[len(scores) : k]:
+        last = min(score / (1.0 + score), math.nextafter(last, 0.0) if score < before else last)
+        before = score
+        ordered.append(Candidate(entity, last))
+    return ordered
+
+
+def _names_of(
+    generator: Any,  # noqa: ANN401
+) -> tuple[dict[str, MentionTable], MentionTable | None, str | None]:
+    """The tables that a PivotTokenIndex was built from, from the mentions that it keeps."""
+    sources, tokens = getattr(generator, "sources", None), getattr(generator, "tokens", None)
+    if sources is None or tokens is None:
+        raise ParameterError(
+            f"{type(generator).__name__} does not keep the names of its entities: "
+            "give pivots, a target or both"
+        )
+    tables = sources.tables(tokens.all_ids())
+    target = tables.pop(generator.parameters["target"] or "", None)
+    return tables, target, generator.language
+
+
+def _warn_of_leaks(dev: list[Query], target: MentionTable | None) -> None:
+    """Say so if queries that should be difficult are in the training data."""
+    if target is None:
+        return
+    wanted = {(query.mention, query.entity) for query in dev if query.type in ("medium", "hard")}
+    held = sum((mention, entity) in wanted for mention, entity, _ in target) if wanted else 0
+    if held:
+        log.warning(
+            "%d of the dev queries are in the target's table though they are not easy: the weights "
+            "will trust equal names too much. Take them out of the table, as candgen split does",
+            held,
+        )
+
+
+def _checked(weights: Weights | Mapping[str, float]) -> Weights:
+    given = weights._asdict() if isinstance(weights, Weights) else weights
+    if (
+        not isinstance(given, Mapping)
+        or set(given) != set(Weights._fields)
+        or not all(isinstance(value, int | float) and abs(value) < 1e30 for value in given.values())
+    ):
+        raise ParameterError(
+            f"weights is {weights!r}: expected a finite number for each of "
+            f"{', '.join(Weights._fields)}"
+        )
+    return Weights(**{name: float(value) for name, value in given.items()})

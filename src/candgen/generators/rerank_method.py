@@ -1,0 +1,77 @@
+"""Rerank as a method: PivotTokenIndex with several pivots, and a second stage over it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from candgen.generators import pivot_method
+from candgen.generators.pivot import PivotTokenIndex
+from candgen.generators.pivot_search import LAMS, search_weights
+from candgen.generators.rerank import DEPTH, Rerank
+from candgen.methods import WORTH, Parameters, Progress, Ranks, Searched, Size, Training
+from candgen.queries import Query
+
+OWN = frozenset({"depth"})
+"""Parameters of the second stage; all others are those of the first."""
+
+RECALL_FIRST = 0.1
+"""How much the order of the first stage counts in choosing its weights: little, since it will be
+changed, while what is not among the candidates at all is lost."""
+
+
+def build(training: Training, parameters: Parameters) -> Rerank:
+    """Both stages; the weights of the second one are learned on the training's dev queries."""
+    index = pivot_method.build(training, _first(parameters))
+    kept = {name: training.pivots[name] for name in index.parameters["alpha"] if _has(index, name)}
+    return Rerank(
+        index, pivots=kept, target=training.target, language=training.language, dev=training.dev,
+        depth=_depth(parameters), progress=training.progress,
+    )  # fmt: skip
+
+
+def size(generator: Rerank) -> Size:
+    """The entries of the index, and a parameter for each symbol and count that names take."""
+    first = pivot_method.size(generator.generator)
+    second = sum(array.size for array in generator.stage.arrays().values())
+    return Size(first.parameters + second, first.removed)
+
+
+def ranks(
+    training: Training, choices: Sequence[Parameters], queries: Sequence[Query], k: int
+) -> list[Ranks]:
+    """The ranks that the first stage would give, for each choice."""
+    return pivot_method.ranks(training, [_first(choice) for choice in choices], queries, k)
+
+
+def search(
+    training: Training, fixed: Parameters, queries: Sequence[Query], k: int, /,
+    *, lams: Sequence[float] | None = None, worth: float = WORTH,
+    progress: Progress | None = None,
+) -> Searched | None:  # fmt: skip
+    """Weights of the first stage by what is among the ``depth`` candidates that the second sees."""
+    return search_weights(
+        training, _first(fixed), queries, max(k, _depth(fixed)),
+        lams=LAMS if lams is None else lams, worth=worth, mrr=RECALL_FIRST, progress=progress,
+    )  # fmt: skip
+
+
+def _first(parameters: Parameters) -> dict[str, object]:
+    rest = {name: value for name, value in parameters.items() if name not in OWN}
+    return {"normalizer": "latin", **rest}
+
+
+def _depth(parameters: Parameters) -> int:
+    return int(parameters.get("depth", DEPTH))
+
+
+def _has(index: PivotTokenIndex, pivot: str) -> bool:
+    return bool(index.parameters["alpha"][pivot] > 0)
+
+
+RERANK = replace(
+    pivot_method.PTI,
+    build=build,
+    size=size,
+    options=pivot_method.PTI.options | OWN,
+    ranks=ranks,
+    search=search,
+)

@@ -1,0 +1,160 @@
+"""The second stage itself: what it knows of entities, and the order in which it puts them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from candgen.edits import EditModel
+from candgen.errors import ParameterError
+from candgen.generators.rerank_weights import FIXED, Weights
+from candgen.kernels.edits import likeness_rows
+from candgen.mentions import MentionTable
+from candgen.spellings import Spellings, logarithm, normalized_rows
+from candgen.storage import prefixed, under
+from candgen.text import normalize_many
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Answers = Sequence[Sequence[tuple[str, float]]]
+
+MOST_PAIRS = 30_000
+"""Pairs of names that edits are learned from: more change nothing that can be measured."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """The properties of candidates, a row each: those of query q are the rows from ``starts[q]``.
+
+    Columns are those of ``Weights``. ``best`` is the spelling that is most like the mention.
+    """
+
+    values: Floats
+    starts: Integers
+    best: Integers
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Spellings of entities, an edit model, and weights."""
+
+    spellings: Spellings
+    edits: EditModel
+    weights: Weights
+    normalizer: str
+    language: str | None
+
+    @classmethod
+    def build(
+        cls, pivots: Mapping[str, MentionTable], target: MentionTable | None,
+        language: str | None, normalizer: str,
+    ) -> tuple["Stage", int]:  # fmt: skip
+        """What the tables tell, with fixed weights; beside it, how many pairs edits come from.
+
+        Edits are learned from names of the same entity in the target and in a pivot, or, without a
+        target, in two pivots.
+        """
+        tables = {**({} if target is None else {"": target}), **pivots}
+        spoken = {name: name or language for name in tables}
+        rows = normalized_rows(tables, normalizer, spoken)
+        if not len(rows):
+            raise ParameterError("no name is left after normalising: there is nothing to compare")
+        pairs = _aligned(rows, joint=target is not None)
+        model = EditModel.learn(pairs, rows["text"].to_pylist())
+        stage = cls(Spellings.build(rows, model), model, FIXED, normalizer, language)
+        return stage, len(pairs)
+
+    def texts(self, mentions: Sequence[str]) -> list[str]:
+        """Mentions as they are compared."""
+        return normalize_many(mentions, self.normalizer, language=self.language)
+
+    def features(self, mentions: Sequence[str], answers: Answers) -> Features:
+        """The properties of the candidates of each mention, which have positive scores."""
+        spellings = self.spellings
+        sizes = np.array([len(answer) for answer in answers], np.int64)
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        query_of = np.repeat(np.arange(len(sizes)), sizes)
+        entity_of = spellings.places([entity for answer in answers for entity, _ in answer])
+        scores = np.array([score for answer in answers for _, score in answer], np.float64)
+        texts, text_starts = self.edits.encoded(self.texts(mentions))
+        values = np.zeros((len(scores), len(Weights._fields)), np.float64)
+        best = np.empty(len(scores), np.int64)
+        likeness, frequency, same = (np.empty(len(scores), np.float64) for _ in range(3))
+        likeness_rows(
+            query_of, texts, text_starts, entity_of, spellings.symbols, spellings.start,
+            spellings.first, spellings.count, self.edits.ratios, best, likeness, frequency, same,
+        )  # fmt: skip
+        known = entity_of >= 0
+        tops = np.maximum.reduceat(scores, starts[:-1][sizes > 0]) if len(scores) else scores
+        values[:, 0] = np.log(scores / np.repeat(tops, sizes[sizes > 0]))
+        values[:, 1] = likeness
+        values[:, 2] = logarithm(frequency)
+        values[known, 3] = logarithm(spellings.popularity[entity_of[known]])
+        values[known, 4] = np.log1p(spellings.languages[entity_of[known]], dtype=np.float64)
+        values[:, 5] = same
+        return Features(values, starts, best)
+
+    def spelling(self, number: int) -> str:
+        """A spelling, as it is compared."""
+        start, end = self.spellings.start[number : number + 2].tolist()
+        return self.edits.decoded(self.spellings.symbols[start:end])
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """What is stored in arrays."""
+        return {
+            **prefixed("spellings", self.spellings.arrays()),
+            **prefixed("edits", self.edits.arrays()),
+        }
+
+    def parameters(self) -> dict[str, Any]:
+        """What is stored beside the arrays."""
+        return {
+            "alphabet": self.edits.alphabet, "weights": self.weights._asdict(),
+            "normalizer": self.normalizer, "language": self.language,
+        }  # fmt: skip
+
+    @classmethod
+    def from_stored(
+        cls, parameters: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
+    ) -> "Stage":
+        """The stage that was stored."""
+        return cls(
+            Spellings.from_arrays(under("spellings", arrays)),
+            EditModel(parameters["alphabet"], **under("edits", arrays)),
+            Weights(**parameters["weights"]), parameters["normalizer"], parameters["language"],
+        )  # fmt: skip
+
+
+def _aligned(rows: pa.Table, *, joint: bool) -> list[tuple[str, str]]:
+    """Names of the same entity in two tables, the target's first; table 0 is the target if joint.
+
+    Where there are too many, those of entities that are spread evenly over the sorted ids.
+    """
+    if joint:
+        shared = rows.filter(pc.equal(rows["table"], 0))["entity"].unique()
+    else:
+        tables = rows.group_by("entity").aggregate([("table", "count_distinct")])
+        shared = tables.filter(pc.greater(tables["table_count_distinct"], 1))["entity"].unique()
+    entities = sorted(shared.to_pylist())
+    few = entities[:: max(1, len(entities) // MOST_PAIRS)]
+    chosen = rows.filter(pc.is_in(rows["entity"], value_set=pa.array(few, pa.large_string())))
+    names: dict[str, list[tuple[int, str]]] = {}
+    columns = (chosen[name].to_pylist() for name in ("entity", "table", "text"))
+    for entity, table, text in zip(*columns, strict=True):
+        names.setdefault(entity, []).append((table, text))
+    pairs: list[tuple[str, str]] = []
+    for entity in few:
+        mine = [each for each in names.get(entity, ()) if each[0] == 0 or not joint]
+        pairs += sorted(
+            {
+                (mention, name)
+                for table, mention in mine
+                for other, name in names[entity]
+                if other != table
+            }
+        )
+    return pairs[:: -(-len(pairs) // MOST_PAIRS) or 1]
