@@ -42,7 +42,17 @@ def dataset(cli, tables, tmp_path):
 @pytest.fixture
 def indexes(cli, tables, dataset, tmp_path):
     for name, more in (("joint", ()), ("alone", ("--zero-shot",))):
-        done = cli("tune", dataset, "--pivot", tables / "is.tsv.gz", *more, "-o", tmp_path / name)
+        done = cli(
+            "tune",
+            dataset,
+            "--method",
+            "pti",
+            "--pivot",
+            tables / "is.tsv.gz",
+            *more,
+            "-o",
+            tmp_path / name,
+        )
         assert done.status == 0, done.err
     return tmp_path / "joint", tmp_path / "alone"
 
@@ -136,7 +146,16 @@ def test_a_table_without_pairs_is_named(cli, tmp_path):
 
 
 def test_tune_shows_every_choice_and_builds_the_best(cli, tables, dataset, tmp_path):
-    done = cli("tune", dataset, "--pivot", tables / "is.tsv.gz", "-o", tmp_path / "fo.candgen")
+    done = cli(
+        "tune",
+        dataset,
+        "--method",
+        "pti",
+        "--pivot",
+        tables / "is.tsv.gz",
+        "-o",
+        tmp_path / "fo.candgen",
+    )
     assert done.status == 0
     assert done.out.count("best") == 2
     assert (
@@ -152,7 +171,8 @@ def test_tune_shows_every_choice_and_builds_the_best(cli, tables, dataset, tmp_p
 
 def test_tune_in_json(cli, tables, dataset):
     done = cli(
-        "tune", dataset, "--pivot", tables / "is.tsv.gz", "--grid", "alpha=0,1", "--grid", "lam=2",
+        "tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz",
+        "--grid", "alpha=0,1", "--grid", "lam=2",
         "-k", 3, "--format", "json",
     )  # fmt: skip
     found = json.loads(done.out)
@@ -166,7 +186,8 @@ def test_tune_in_json(cli, tables, dataset):
 
 def test_tune_among_normalizers(cli, tables, dataset):
     done = cli(
-        "tune", dataset, "--pivot", tables / "is.tsv.gz", "--grid", "normalizer=default,none",
+        "tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz",
+        "--grid", "normalizer=default,none",
         "--grid", "lam=1", "--grid", "alpha=1", "--format", "json",
     )  # fmt: skip
     assert [trial["parameters"]["normalizer"] for trial in json.loads(done.out)["trials"]] == [
@@ -174,12 +195,59 @@ def test_tune_among_normalizers(cli, tables, dataset):
     ]  # fmt: skip
 
 
+def test_tune_of_several_pivots_tells_what_each_brings(cli, tables, dataset, tmp_path):
+    pivots = ("--pivot", tables / "is.tsv.gz", "--pivot", tables / "fi.tsv.gz")
+    done = cli(
+        "tune",
+        dataset,
+        "--method",
+        "pti",
+        *pivots,
+        "-k",
+        3,
+        "--worth",
+        50,
+        "-o",
+        tmp_path / "fo.candgen",
+    )
+    assert done.status == 0
+    assert "What each pivot brings on dev" in done.out
+    found = json.loads(
+        cli(
+            "tune", dataset, "--method", "pti", *pivots, "-k", 3, "--worth", 50, "--format", "json"
+        ).out
+    )
+    assert [pivot["pivot"] for pivot in found["pivots"]] == ["fi", "is"]
+    left_out = [pivot["pivot"] for pivot in found["pivots"] if not pivot["kept"]]
+    assert left_out  # nobody brings 50 points for each tenth
+    alpha = found["best"]["parameters"]["alpha"]
+    assert alpha == {pivot["pivot"]: pivot["alpha"] for pivot in found["pivots"]}
+    assert found["best"] == found["trials"][-1]
+    index = candgen.load(tmp_path / "fo.candgen")
+    assert not set(left_out) & set(index.parameters["languages"])
+    assert f"best on dev: alpha fi {alpha['fi']:g}, is {alpha['is']:g}, lam" in done.out
+    all_of_them = cli("tune", dataset, "--method", "pti", *pivots, "--worth", 0, "--format", "json")
+    assert all(pivot["kept"] for pivot in json.loads(all_of_them.out)["pivots"])
+
+
+def test_tune_of_several_pivots_by_a_grid(cli, tables, dataset):
+    pivots = ("--pivot", tables / "is.tsv.gz", "--pivot", tables / "fi.tsv.gz")
+    done = cli(
+        "tune", dataset, "--method", "pti", *pivots, "--grid", "alpha=0.4", "--format", "json"
+    )
+    found = json.loads(done.out)
+    assert [trial["parameters"]["alpha"] for trial in found["trials"]] == [0.4, 0.4, 0.4]
+    assert found["pivots"] == []
+
+
 def test_tune_never_opens_test(cli, tables, dataset):
-    expected = cli("tune", dataset, "--pivot", tables / "is.tsv.gz")
+    expected = cli("tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz")
     (dataset / "test.tsv").unlink()
-    assert cli("tune", dataset, "--pivot", tables / "is.tsv.gz").out == expected.out
+    assert (
+        cli("tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz").out == expected.out
+    )
     (dataset / "dev.tsv").unlink()
-    assert cli("tune", dataset, "--pivot", tables / "is.tsv.gz").status == 2
+    assert cli("tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz").status == 2
 
 
 @pytest.mark.parametrize(
@@ -200,6 +268,15 @@ def test_tune_never_opens_test(cli, tables, dataset):
         (["--zero-shot"], "nothing to learn from"),
         (["--grid", "tokenizer=x"], "tokenizer is 'x'"),
         (["--pivot", "x=a.tsv", "--pivot", "x=b.tsv"], "'x' names more than one table"),
+        (["--pivot", "x=a.tsv", "--worth", "1"], "--worth is for several pivots"),
+        (
+            ["--pivot", "a.tsv", "--pivot", "b.tsv", "--worth", "1", "--grid", "alpha=1"],
+            "no --grid alpha",
+        ),
+        (
+            ["--pivot", "a.tsv", "--pivot", "b.tsv", "--worth", "1", "--method", "wikipriors"],
+            "the method pti",
+        ),
     ],
 )
 def test_tune_refuses_in_one_sentence(cli, dataset, arguments, sentence):
@@ -230,9 +307,10 @@ def test_tune_of_a_folder_that_is_no_dataset(cli, tmp_path):
 
 
 def test_tune_says_when_it_folds_text_otherwise_than_split(cli, tables, dataset, tmp_path):
-    assert cli("tune", dataset, "--pivot", tables / "is.tsv.gz").err == ""
+    assert cli("tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz").err == ""
     done = cli(
-        "tune", dataset, "--pivot", tables / "is.tsv.gz", "--normalizer", "none", "--language",
+        "tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz",
+        "--normalizer", "none", "--language",
         "nn", "-o", tmp_path / "nn",
     )  # fmt: skip
     assert "was split with normalizer default, the index folds text with none" in done.err

@@ -4,9 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from candgen.auto import Auto, build_auto
     from candgen.conformance import check_generator
     from candgen.errors import CandgenError
     from candgen.evaluation.experiment import evaluate
+    from candgen.evaluation.pivots import PivotRanking, rank_pivots
     from candgen.evaluation.report import Report
     from candgen.evaluation.split import Split, split
     from candgen.generators import load
@@ -15,12 +17,14 @@ if TYPE_CHECKING:
     from candgen.generators.explanation import Explanation
     from candgen.generators.neural.charagram import Charagram
     from candgen.generators.pivot import PivotTokenIndex
+    from candgen.generators.rerank import Rerank
     from candgen.generators.wikipriors import WikiPriors
     from candgen.mentions import MentionTable
     from candgen.queries import Query
     from candgen.tokenizers import CharNgrams, WholeMention, Words
 
 __all__ = [
+    "Auto",
     "CandgenError",
     "Candidate",
     "Cascade",
@@ -28,20 +32,25 @@ __all__ = [
     "Charagram",
     "Explanation",
     "MentionTable",
+    "PivotRanking",
     "PivotTokenIndex",
     "Query",
     "Report",
+    "Rerank",
     "Split",
     "WholeMention",
     "WikiPriors",
     "Words",
+    "build_auto",
     "check_generator",
     "evaluate",
     "load",
+    "rank_pivots",
     "split",
 ]
 
 _HOMES = {
+    "Auto": "candgen.auto",
     "Candidate": "candgen.generators.candidate",
     "CandgenError": "candgen.errors",
     "Cascade": "candgen.generators.cascade",
@@ -49,16 +58,20 @@ _HOMES = {
     "Charagram": "candgen.generators.neural.charagram",
     "Explanation": "candgen.generators.explanation",
     "MentionTable": "candgen.mentions",
+    "PivotRanking": "candgen.evaluation.pivots",
     "PivotTokenIndex": "candgen.generators.pivot",
     "Query": "candgen.queries",
+    "Rerank": "candgen.generators.rerank",
     "Report": "candgen.evaluation.report",
     "Split": "candgen.evaluation.split",
     "WholeMention": "candgen.tokenizers",
     "WikiPriors": "candgen.generators.wikipriors",
     "Words": "candgen.tokenizers",
+    "build_auto": "candgen.auto",
     "check_generator": "candgen.conformance",
     "evaluate": "candgen.evaluation.experiment",
     "load": "candgen.generators",
+    "rank_pivots": "candgen.evaluation.pivots",
     "split": "candgen.evaluation.split",
 }
 

@@ -22,6 +22,7 @@ from candgen.cli.extract import extract
 from candgen.cli.extract_wikidata import extract_wikidata
 from candgen.cli.info import info
 from candgen.cli.interrupts import interruptible
+from candgen.cli.pivots import pivots
 from candgen.cli.query import query
 from candgen.cli.reproduce import reproduce
 from candgen.cli.split import split
@@ -51,6 +52,7 @@ app.command(epilog=METHODS_SHOWN)(build)
 app.command()(query)
 app.command()(explain)
 app.command()(info)
+app.command()(pivots)
 app.command()(split)
 app.command()(tune)
 app.command()(evaluate)

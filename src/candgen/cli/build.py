@@ -13,6 +13,7 @@ from rich.filesize import decimal
 
 import candgen
 from candgen.catalogue import METHODS as CATALOGUE
+from candgen.cli.build_auto import build_by_itself
 from candgen.cli.options import (
     ALPHA,
     LAM,
@@ -21,6 +22,7 @@ from candgen.cli.options import (
     Normalizer,
     SkipBadRows,
     Unit,
+    check_output,
     check_teachers,
     known_method,
     parse_alphas,
@@ -31,7 +33,7 @@ from candgen.cli.options import (
     refuse_strangers,
 )
 from candgen.cli.progress import progress_bar
-from candgen.errors import ParameterError, StorageError
+from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen import MentionTable, Query
@@ -139,11 +141,24 @@ def build(
         int | None,
         typer.Option(metavar="N", min=1, help="Threads to use.", show_default="one for each core"),
     ] = None,
+    auto: Annotated[
+        bool,
+        typer.Option(
+            "--auto", help="Choose pivots, normalizer and weights, add a second stage, say why."
+        ),
+    ] = False,
+    candidates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="With --auto: mention tables <lang>.* to choose pivots from."
+        ),
+    ] = None,
 ) -> None:
     """Build an index from the mention tables of pivots, of a target, or both.
 
     \b
     Examples:
+      candgen build --auto --target fo=fo.parquet --candidates names -o fo.candgen
       candgen build --pivot is=is.parquet --pivot da=da.parquet --target fo=fo.parquet \\
         --alpha is=0.4 --alpha da=0.1 --lam 0.4 -o fo.candgen
       candgen build --pivot is.tsv.gz --language fo -o zero-shot.candgen
@@ -154,6 +169,16 @@ def build(
     and optionally count. LANG is the file's name up to its first dot unless it is given; what
     stands before = is a LANG only if it has no dot and no slash, so ./a=b.tsv is a file.
     """
+    if auto or candidates is not None:
+        others = {
+            "--pivot": pivots, "--english": english, "--dev": dev, "--alpha": alphas, "--lam": lam,
+            "--threshold": threshold, "--ngrams": ngrams, "--unit": unit, "--set": settings,
+            "--normalizer": normalizer, "--threads": threads, "--language": language,
+            "--method": None if method == "pti" else method,
+        }  # fmt: skip
+        said = [option for option, value in others.items() if value is not None]
+        build_by_itself(target, candidates, output, said, auto=auto, skip_bad_rows=skip_bad_rows)
+        return
     start = time.perf_counter()
     chosen = known_method(method)
     named = [parse_table("--pivot", text) for text in pivots or ()]
@@ -207,20 +232,6 @@ def _parameters(
     if "threads" in method.options:
         said.setdefault("threads", os.cpu_count() or 1)
     return {**said, **settings}
-
-
-def check_output(output: Path) -> None:
-    """Refuse, before the long work, what saving would refuse after it."""
-    from candgen import storage  # noqa: PLC0415 (--help need not wait for NumPy)
-
-    there = os.access(output, os.F_OK)
-    if there:
-        storage.refuse_foreign(output)
-    place = output if there else output.absolute().parent
-    if not os.access(place, os.W_OK | os.X_OK):
-        raise StorageError(
-            f"{output} cannot be written: {place} is not a folder that you may write into"
-        )
 
 
 def _query_language(

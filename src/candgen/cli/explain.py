@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import candgen
+from candgen.cli.explain_rerank import rerank_json, show_rerank
 from candgen.cli.output import bar, show, table, visible, write_json
 from candgen.cli.progress import progress_bar
 from candgen.cli.query import Lam, refuse_untaken
@@ -45,15 +46,16 @@ def explain(
       candgen explain fo.candgen "Tórshavn" Q10704
 
     The priors and posteriors of the tokens that both have add up to the score, with the background
-    that smoothing adds where an index is smoothed.
+    that smoothing adds where an index is smoothed. Of an index with a second stage, first comes
+    what moved the entity to its place there.
     """
     with progress_bar() as progress:
         progress(f"opening {index}", 0.0)
         generator = candgen.load(index)
         if not hasattr(generator, "explain"):
             raise ParameterError(
-                f"{index} holds a generator that cannot explain its candidates: pti and its "
-                "versions can"
+                f"{index} holds a generator that cannot explain its candidates: pti, its versions "
+                "and rerank can"
             )
         options = {} if lam is None else {"lam": lam}
         refuse_untaken(index, generator.explain, options)
@@ -64,8 +66,15 @@ def explain(
         _show(explanation)
 
 
-def as_json(explanation: "Explanation") -> dict[str, Any]:
+def as_json(explanation: Any) -> dict[str, Any]:  # noqa: ANN401 (of one stage, or of two)
     """All that an explanation says, as JSON values."""
+    if not hasattr(explanation, "properties"):
+        return _index_json(explanation)
+    first = explanation.first
+    return rerank_json(explanation, None if first is None else as_json(first))
+
+
+def _index_json(explanation: "Explanation") -> dict[str, Any]:
     return {
         "mention": explanation.mention,
         "normalized": explanation.normalized,
@@ -82,7 +91,17 @@ def as_json(explanation: "Explanation") -> dict[str, Any]:
     }
 
 
-def _show(explanation: "Explanation") -> None:
+def _show(explanation: Any) -> None:  # noqa: ANN401
+    if not hasattr(explanation, "properties"):
+        _show_index(explanation)
+        return
+    show_rerank(explanation)
+    if explanation.first is not None:
+        show("", "The first stage:", "")
+        _show(explanation.first)
+
+
+def _show_index(explanation: "Explanation") -> None:
     show(
         f"{visible(explanation.mention)} -> {visible(explanation.entity)}: "
         f"score {explanation.score:.4g} = prior {explanation.prior:.4g} "

@@ -4,6 +4,7 @@ import logging
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,11 +13,11 @@ import typer
 
 import candgen
 from candgen.catalogue import METHODS as CATALOGUE
-from candgen.cli.build import check_output
 from candgen.cli.options import (
     Named,
     Normalizer,
     SkipBadRows,
+    check_output,
     check_teachers,
     known_method,
     parse_settings,
@@ -24,14 +25,19 @@ from candgen.cli.options import (
     parse_value,
     refuse_repeated,
 )
-from candgen.cli.output import show, write_json
+from candgen.cli.output import note, show, write_json
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen.evaluation.experiment import Tuning
     from candgen.evaluation.split import TrainDevTest
-    from candgen.methods import Method
+    from candgen.methods import Method, Training
+    from candgen.queries import Query
+
+
+BOTH_STAGES = "rerank"
+"""The method whose normalizer dev chooses, and whose second stage has weights."""
 
 
 class Format(StrEnum):
@@ -53,18 +59,35 @@ def tune(
         list[str] | None,
         typer.Option("--pivot", metavar="[LANG=]FILE", help="Table of a pivot; may be repeated."),
     ] = None,
+    candidates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="In place of --pivot: tables <lang>.* to choose pivots from."
+        ),
+    ] = None,
     grid: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=X,X,...",
             help="Values to try, such as lam=0.2,1 or normalizer=default,none; may be repeated.",
-            show_default="the method's; for pti alpha=0.1,0.4,1 and lam=0.2,0.4,1",
+            show_default="the method's; for pti alpha=0.1,0.4,1 and lam=0.2,0.4,1, "
+            "and with several pivots an alpha for each",
+        ),
+    ] = None,
+    worth: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            min=0.0,
+            help="Of several pivots, leave out those that bring less than this many points of "
+            "recall for each tenth of the index's postings; 0 keeps all.",
+            show_default="0.1",
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", metavar="N", min=1, help="Recall at this k.")] = 30,
     method: Annotated[
         str, typer.Option(metavar="NAME", help=f"What to build: {', '.join(CATALOGUE)}.")
-    ] = "pti",
+    ] = "rerank",
     english: Annotated[
         str | None,
         typer.Option(
@@ -87,8 +110,11 @@ def tune(
         typer.Option(metavar="LANG", help="Language of the target.", show_default="the dataset's"),
     ] = None,
     normalizer: Annotated[
-        Normalizer, typer.Option(help="How text is folded.")
-    ] = Normalizer.DEFAULT,
+        Normalizer | None,
+        typer.Option(
+            help="How text is folded.", show_default="what dev says for rerank, else default"
+        ),
+    ] = None,
     skip_bad_rows: SkipBadRows = False,
     output: Annotated[
         Path | None,
@@ -98,34 +124,46 @@ def tune(
         Format, typer.Option("--format", help="For a person, or for a program.")
     ] = Format.TABLE,
 ) -> None:
-    """Choose a method's parameters by recall on the dev queries of a dataset: alpha and lam of pti.
+    """Choose a method's parameters by recall on the dev queries of a dataset.
 
     \b
     Examples:
-      candgen tune mk.dataset --pivot bg=bg.tsv.gz -o mk.candgen
+      candgen tune mk.dataset --candidates names -o mk.candgen
+      candgen tune mk.dataset --pivot bg.tsv.gz --pivot sr.tsv.gz --pivot en.tsv.gz -o mk.candgen
+      candgen tune mk.dataset --method pti --pivot bg=bg.tsv.gz -o paper.candgen
       candgen tune mk.dataset --pivot bg.tsv.gz --pivot sr.tsv.gz --grid alpha=0,0.2,0.5,1
       candgen tune mk.dataset --pivot bg.tsv.gz --method charagram --english en.tsv.gz \\
         --set epochs=20 -o mk.candgen
 
     Every combination is tried; test is never looked at. The highest recall wins, among equals
-    the highest mean reciprocal rank.
+    the highest mean reciprocal rank. With several pivots and no --grid alpha, an alpha is found for
+    each; those that are not worth what they take are left out. The recalls of rerank, which is pti
+    with a second stage, are those of its first stage; the weights of the second are learned on dev
+    when it is built. --method pti is the paper's.
     """
     from candgen.evaluation import experiment  # noqa: PLC0415 (--help need not wait for NumPy)
     from candgen.evaluation.corpus import open_parts  # noqa: PLC0415
-    from candgen.methods import Training  # noqa: PLC0415
+    from candgen.methods import WORTH, Training  # noqa: PLC0415
 
     chosen = known_method(method)
-    values, fixed = _parameters(chosen, parse_grid(grid or ()), settings or (), normalizer)
+    values, fixed = _parameters(method, chosen, parse_grid(grid or ()), settings or (), normalizer)
     named = [parse_table("--pivot", text) for text in pivots or ()]
+    if named and candidates is not None:
+        raise ParameterError(
+            "--pivot and --candidates: say which pivots, or where to look for them"
+        )
+    if worth is not None and candidates is None:
+        _check_searched(chosen, values, named)
     check_teachers(method, chosen, english=english is not None, dev=False)
     names = None if english is None else parse_table("--english", english)
     refuse_repeated([each.language for each in named])
     if output is not None:
         check_output(output)
+    reasons: list[str] = []
     with progress_bar() as progress:
         parts = open_parts(dataset, skip_bad_rows=skip_bad_rows)
         target = None if zero_shot or len(parts.train) == 0 else parts.train
-        _warn_of_folding(dataset, parts, fixed.get("normalizer", normalizer.value))
+        _warn_of_folding(dataset, parts, fixed.get("normalizer"))
 
         def read(table: Named) -> candgen.MentionTable:
             progress(f"reading {table.path}", 0.0)
@@ -135,38 +173,104 @@ def tune(
             {each.language: read(each) for each in named}, target, language or parts.language,
             None if names is None else read(names), parts.dev, progress,
         )  # fmt: skip
+        if candidates is not None:
+            training = _with_pivots(training, candidates, reasons, skip_bad_rows=skip_bad_rows)
         if not training.pivots and target is None:
             raise ParameterError(
                 "nothing to learn from: give --pivot, or a dataset with training data"
             )
-        tuning = experiment.tune(chosen, training, parts.dev, grid=values, fixed=fixed, k=k)
+        if method == BOTH_STAGES and "normalizer" not in {*fixed, *values}:
+            fixed["normalizer"] = _normalizer(training, reasons)
+        tuning = experiment.tune(
+            chosen, training, parts.dev, grid=values, fixed=fixed, k=k,
+            worth=WORTH if worth is None else worth,
+        )  # fmt: skip
         if output is not None:
             progress(f"building {output}", 0.0)
             best = tuning.generator
             if best is None:
                 best = chosen(training, {**fixed, **tuning.best.parameters})
             best.save(output)
+            reasons += _second_stage(best, parts.dev)
+    for reason in reasons:
+        note(reason)
     _show(tuning, form, output)
 
 
+def _with_pivots(
+    training: "Training", folder: Path, reasons: list[str], *, skip_bad_rows: bool
+) -> "Training":
+    """Choose pivots among the tables of a folder, by the names that may be learned from."""
+    from candgen.auto import choose_pivots, why_pivots  # noqa: PLC0415
+    from candgen.evaluation.table_folder import TableFolder  # noqa: PLC0415
+
+    tables = TableFolder(folder, skip_bad_rows=skip_bad_rows, without=training.language or "")
+    names = [query.mention for query in training.dev]
+    known = names if training.target is None else training.target
+    ranking, pivots = choose_pivots(
+        known, tables, language=training.language, progress=training.progress
+    )
+    reasons.append(why_pivots(ranking, list(pivots), len(tables)))
+    return replace(training, pivots=pivots)
+
+
+def _normalizer(training: "Training", reasons: list[str]) -> str:
+    from candgen.auto import choose_normalizer  # noqa: PLC0415
+
+    chosen, why = choose_normalizer(training, training.dev)
+    reasons.append(why)
+    return chosen
+
+
+def _second_stage(generator: Any, dev: "Sequence[Query]") -> list[str]:  # noqa: ANN401
+    """What a second stage changes on dev, where its weights were learned."""
+    weights = getattr(generator, "weights", None)
+    if weights is None:
+        return []
+    from candgen.evaluation.experiment import evaluate  # noqa: PLC0415
+
+    report = evaluate({"first": generator.generator, "both": generator}, dev, ks=(1, 30))
+    first, both = (report.recall(name, k=1) for name in ("first", "both"))
+    shown = ", ".join(f"{name} {value:.2f}" for name, value in weights._asdict().items())
+    said = (
+        f"The second stage puts {both:.1f}% of the dev queries' entities first, the first stage "
+        f"{first:.1f}%; weights, learned there: {shown}."
+    )
+    return [said]
+
+
 def _parameters(
-    method: "Method", grid: dict[str, list[Any]], settings: Sequence[str], normalizer: Normalizer
-) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    name: str, method: "Method", grid: dict[str, list[Any]], settings: Sequence[str],
+    normalizer: Normalizer | None,
+) -> tuple[dict[str, list[Any]], dict[str, Any]]:  # fmt: skip
     """The values to choose from, and what is fixed; of what is set there is one value."""
-    fixed = {"normalizer": normalizer.value} if "normalizer" in method.options else {}
-    for name, value in parse_settings(settings).items():
-        if name in grid:
-            raise ParameterError(f"--set {name} and --grid {name}: say one of them")
-        if name in method.grid:
-            grid[name] = [value]
+    fixed: dict[str, Any] = {}
+    if "normalizer" in method.options and (normalizer is not None or name != BOTH_STAGES):
+        fixed["normalizer"] = (normalizer or Normalizer.DEFAULT).value
+    for each, value in parse_settings(settings).items():
+        if each in grid:
+            raise ParameterError(f"--set {each} and --grid {each}: say one of them")
+        if each in method.grid:
+            grid[each] = [value]
         else:
-            fixed[name] = value
+            fixed[each] = value
     return grid, fixed
 
 
-def _warn_of_folding(dataset: Path, parts: "TrainDevTest", normalizer: str) -> None:
+def _check_searched(
+    method: "Method", grid: dict[str, list[Any]], pivots: Sequence[Named]
+) -> None:  # fmt: skip
+    """Refuse --worth where no alphas are searched."""
+    if method.search is None or method.joint & set(grid) or len(pivots) < 2:
+        raise ParameterError(
+            "--worth is for several pivots whose alphas are searched: drop it, or give two --pivot "
+            "or more, no --grid alpha and the method pti"
+        )
+
+
+def _warn_of_folding(dataset: Path, parts: "TrainDevTest", normalizer: str | None) -> None:
     split_by = getattr(parts, "normalizer", normalizer)
-    if split_by != normalizer:
+    if normalizer is not None and split_by != normalizer:
         logging.getLogger("candgen").warning(
             "%s was split with normalizer %s, the index folds text with %s: "
             "what is one mention to it may be two in the dataset", dataset, split_by, normalizer
@@ -195,10 +299,13 @@ def _show(tuning: "Tuning", form: Format, output: Path | None) -> None:
             {
                 "queries": tuning.queries, "k": tuning.k, "best": best._asdict(),
                 "trials": [trial._asdict() for trial in tuning.trials],
+                "pivots": [pivot._asdict() for pivot in tuning.pivots],
             }
         )  # fmt: skip
         return
     show(tuning.table(), whole=True)
+    if tuning.pivots:
+        show("", tuning.pivot_table(), whole=True)
     show("", f"best on dev: {best.described or 'nothing to choose'}")
     if output is not None:
         show(f"built {output}: try candgen info {shlex.quote(os.fspath(output))}")

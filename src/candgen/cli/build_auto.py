@@ -1,0 +1,59 @@
+"""``candgen build --auto``: an index for which everything is chosen, and said why."""
+
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.filesize import decimal
+
+import candgen
+from candgen.cli.options import check_output, parse_table
+from candgen.cli.progress import progress_bar
+from candgen.errors import ParameterError
+
+
+def build_by_itself(
+    target: str | None, candidates: Path | None, output: Path, said: Sequence[str],
+    *, auto: bool, skip_bad_rows: bool,
+) -> None:  # fmt: skip
+    """Build an index of a target from the languages of a folder, and tell the reasons on stderr."""
+    _check(target, candidates, said, auto=auto)
+    from candgen.evaluation.table_folder import TableFolder  # noqa: PLC0415 (--help need not wait)
+    from candgen.evaluation.target_files import read_target  # noqa: PLC0415
+
+    named = parse_table("--target", target or "")
+    check_output(output)
+    start = time.perf_counter()
+    with progress_bar() as progress:
+        progress(f"reading {named.path}", 0.0)
+        known = read_target(named.path, skip_bad_rows=skip_bad_rows)
+        folder = TableFolder(candidates or "", skip_bad_rows=skip_bad_rows, without=named.language)
+        made = candgen.build_auto(known, folder, language=named.language, progress=progress)
+        progress(f"saving {output}", 0.0)
+        made.generator.save(output)
+    from candgen import storage  # noqa: PLC0415
+
+    size = decimal(sum(storage.load(output).sizes.values()))
+    for reason in made.reasons:
+        sys.stderr.write(f"- {reason}\n")
+    sys.stderr.write(f"{output}: {size}, {time.perf_counter() - start:.1f} s\n")
+    example = known[0] if isinstance(known, list) else next(iter(known))[0]
+    sys.stderr.write(f"try: candgen query {shlex.quote(str(output))} {shlex.quote(example)} -k 5\n")
+
+
+def _check(target: str | None, candidates: Path | None, said: Sequence[str], *, auto: bool) -> None:
+    if not auto:
+        raise ParameterError("--candidates is for --auto, which chooses pivots among them: add it")
+    if candidates is None:
+        raise ParameterError(
+            "--auto needs --candidates FOLDER: mention tables of other languages to learn from"
+        )
+    if target is None:
+        raise ParameterError(
+            "--auto needs --target [LANG=]FILE: the names of the language that is asked for, with "
+            "their entities or without"
+        )
+    if said:
+        raise ParameterError(f"--auto chooses for itself what {said[0]} says: drop one of them")

@@ -1,0 +1,97 @@
+"""Why a second stage puts an entity where it does, for a person and for a program."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from candgen.cli.output import show, table, visible
+
+if TYPE_CHECKING:
+    from candgen.edits import Edit
+    from candgen.generators.rerank_explanation import Property, RerankExplanation
+
+SPACE = "␣"
+"""A space that comes, goes or changes, so that it can be seen."""
+
+
+def rerank_json(explanation: "RerankExplanation", first: dict[str, Any] | None) -> dict[str, Any]:
+    """All that an explanation says, as JSON values, with what the ``first`` stage says."""
+    return {
+        "mention": explanation.mention,
+        "normalized": explanation.normalized,
+        "entity": explanation.entity,
+        "score": explanation.score,
+        "place": explanation.after,
+        "place_in_first_stage": explanation.before,
+        "leader": explanation.leader,
+        "properties": [
+            {
+                "name": each.name, "value": each.value, "weight": each.weight,
+                "brings": each.weight * each.value, "leader_value": each.leader,
+                "ahead": each.ahead,
+            }
+            for each in explanation.properties
+        ],
+        "spelling": explanation.spelling,
+        "edits": [edit._asdict() for edit in explanation.edits],
+        "first": first,
+    }  # fmt: skip
+
+
+def show_rerank(explanation: "RerankExplanation") -> None:
+    """Where the entity stood and stands, what moved it, and how its name became the mention."""
+    show(
+        f"{visible(explanation.mention)} -> {visible(explanation.entity)}: "
+        f"score {explanation.score:.4g}, place {explanation.after} "
+        f"(was {explanation.before} in the first stage)",
+        f"seen as {visible(explanation.normalized)!r}",
+        "",
+        _properties(explanation.properties, explanation.leader),
+        "",
+    )
+    if explanation.spelling:
+        show(
+            f"the name most like it: {visible(explanation.spelling)!r}, "
+            f"which becomes {visible(explanation.normalized)!r} by "
+            f"{visible(spelled(explanation.edits))}"
+        )
+    else:
+        show("It has no name that the mention could be compared with.")
+
+
+def _properties(properties: "Sequence[Property]", leader: str | None) -> Any:  # noqa: ANN401
+    """What each property brings; beside it, if there is one, the candidate it is compared with."""
+    columns = ["value", "weight", "brings"]
+    if leader is not None:
+        columns += [f"value of {visible(leader)}", "ahead"]
+    made = table("property", *columns, right=columns)
+    for each in properties:
+        cells = [each.value, each.weight, each.weight * each.value, each.leader, each.ahead]
+        made.add_row(each.name, *(f"{cell:.3f}" for cell in cells[: len(columns)]))
+    made.add_section()
+    brought = sum(each.weight * each.value for each in properties)
+    sums = ["", "", f"{brought:.3f}", "", f"{sum(each.ahead for each in properties):+.3f}"]
+    made.add_row("sum", *sums[: len(columns)], style="bold")
+    return made
+
+
+def spelled(edits: "Iterable[Edit]") -> str:
+    """Edits in one line: what is kept as it is, what changes, goes and comes.
+
+    >>> from candgen.edits import Edit
+    >>> spelled([Edit("w", "v", 0.4), Edit("i", "i", 0.9), Edit("e", "", 0.1), Edit("n", "n", 0.9)])
+    'w→v, i, -e, n'
+    >>> spelled([Edit("n", "n", 0.9), Edit("y", "y", 0.9), Edit("", " ", 0.1), Edit("", "a", 0.1)])
+    'ny, +␣, +a'
+    """
+    parts: list[str] = []
+    kept = ""
+    for before, after, _ in edits:
+        if before == after:
+            kept += before
+            continue
+        if kept:
+            parts.append(kept)
+            kept = ""
+        old, new = (each.replace(" ", SPACE) for each in (before, after))
+        parts.append(f"{old}→{new}" if old and new else f"-{old}" if old else f"+{new}")
+    return ", ".join([*parts, kept] if kept else parts)
