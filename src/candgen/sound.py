@@ -3,8 +3,9 @@ r"""The sound of a name, roughly: its consonants by where they are spoken, witho
     >>> add_skeletons("musur\nmisir\nzheneva, ch")
     'musur NSR\nmisir NSR\nzheneva, ch SGNB G'
 
-Vowels and neighbouring consonants are what languages change most in a name. The skeleton stands in
-capital letters behind the name, which has none, so that n-grams of both are tokens of one index and
+Vowels, and which consonant of a kind is meant, are what languages change most in a name. Of several
+of one kind that follow each other, vowels apart, one is left. The skeleton stands behind the name,
+in capital letters, which the name has none of, so that n-grams of both are tokens of one index and
 are never mistaken for each other.
 """
 

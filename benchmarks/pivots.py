@@ -1,0 +1,136 @@
+"""Which order of pivots finds most, and how honest is what bare names tell of them?
+
+    python benchmarks/pivots.py --data FOLDER
+
+FOLDER holds mention tables <lang>.*. The first table has recall on dev of the paper's method with
+the first four pivots of each order; orders see the training data only, and test is not looked at.
+The second compares what ``rank_pivots`` says of names alone with the truth; the threshold was
+chosen on the targets that it has by default, which are none of the paper's.
+"""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import spearmanr
+
+import candgen
+from candgen.evaluation.ceilings import space
+from candgen.evaluation.cells import Cell
+from candgen.evaluation.pivots import Pivot
+from candgen.evaluation.table_folder import TableFolder
+from candgen.evaluation.tables import Table
+from candgen.integrations.uriel import distances
+from candgen.methods import rank_golds
+from candgen.queries import Query
+
+MOST = 4
+K = 30
+TARGETS = ["fo", "mk", "mr", "jv"]
+CALIBRATED_ON = ["lb", "nn", "sk", "uk", "az", "bn", "uz", "oc", "gu"]
+Tables = Mapping[str, candgen.MentionTable]
+
+
+def orders(
+    train: candgen.MentionTable, others: Tables, target: str, normalizer: str
+) -> dict[str, list[str]]:
+    """The first few pivots by every way to order them."""
+    found = {}
+    for name, known in (("", train), (", names alone", train.mentions)):
+        for by in ("ceiling", "closeness"):
+            ranking = candgen.rank_pivots(
+                known, others, by=by, language=target, normalizer=normalizer, most=MOST
+            )  # fmt: skip
+            found[f"{by}{name}"] = ranking.chosen()
+            rows: list[Pivot] = list(ranking.rows)
+    far = distances(target, others)
+    found["overlap"] = [row.language for row in sorted(rows, key=lambda row: -row.overlap)]
+    found["distance"] = [
+        row.language for row in sorted(rows, key=lambda row: (far[row.language], -row.pairs))
+    ]
+    found["size"] = [row.language for row in sorted(rows, key=lambda row: -row.pairs)]
+    return {name: some[:MOST] for name, some in found.items()}
+
+
+def recalls(
+    pivots: Tables,
+    train: candgen.MentionTable | None,
+    dev: list[Query],
+    target: str,
+    normalizer: str,
+) -> tuple[float, float]:
+    """Recall@1 and recall@30 on dev."""
+    index = candgen.PivotTokenIndex.build(
+        pivots=pivots, target=train, language=target, lam=1.0, normalizer=normalizer
+    )
+    ranks = rank_golds(index, dev, K)
+    return 100 * float((ranks == 1).mean()), 100 * float((ranks > 0).mean())
+
+
+def usefulness(folder: Path, targets: list[str], normalizer: str) -> Table:
+    """What each order is worth."""
+    rows: list[tuple[Cell, ...]] = []
+    for target in targets:
+        others = dict(TableFolder(folder, without=target))
+        whole = candgen.MentionTable.read(TableFolder(folder).path(target))
+        split = candgen.split(whole, per_type=1000, normalizer="default", language=target)
+        for name, chosen in orders(split.train, others, target, normalizer).items():
+            pivots = {code: others[code] for code in chosen}
+            joint = recalls(pivots, split.train, split.dev, target, normalizer)
+            zero = recalls(pivots, None, split.dev, target, normalizer)
+            rows.append((target, name, " ".join(chosen), len(split.dev), *joint, *zero))
+    columns = (
+        "target", "order by", "pivots", "dev queries", "joint @1", f"joint @{K}", "zero-shot @1",
+        f"zero-shot @{K}",
+    )  # fmt: skip
+    return Table("Recall on dev with four pivots", columns, tuple(rows))
+
+
+def honesty(folder: Path, targets: list[str], normalizer: str) -> Table:
+    """Estimates beside the truth."""
+    rows: list[tuple[Cell, ...]] = []
+    for target in targets:
+        others = TableFolder(folder, without=target)
+        whole = candgen.MentionTable.read(TableFolder(folder).path(target))
+        true, guess = (
+            candgen.rank_pivots(known, others, language=target, normalizer=normalizer, most=MOST)
+            for known in (whole, whole.mentions)
+        )
+        share = {row.language: 100 * row.coverage for row in true.rows}
+        pairs = np.array([(share[row.language], 100 * row.coverage) for row in guess.rows])
+        known = space(*(others[code] for code in guess.chosen()), named=whole.entities)
+        reached = 100 * sum(entity in known for _, entity, _ in whole) / len(whole)
+        said = guess.rows[len(guess.chosen()) - 1].ceiling
+        off = pairs[:, 1] - pairs[:, 0]
+        rows.append(
+            (
+                target, float(np.abs(off).mean()), float(off.mean()),
+                f"{spearmanr(pairs[:, 0], pairs[:, 1])[0]:.2f}", " ".join(true.chosen()),
+                true.rows[len(true.chosen()) - 1].ceiling, " ".join(guess.chosen()), reached, said,
+            )
+        )  # fmt: skip
+    columns = (
+        "target", "error, points", "bias", "rank correlation", "four with entities", "ceiling",
+        "four from names", "their ceiling", "as estimated",
+    )  # fmt: skip
+    return Table("Coverage from names alone beside the truth", columns, tuple(rows))
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--data", type=Path, required=True, help="a folder of mention tables")
+    parser.add_argument("--target", nargs="*", default=TARGETS, help="of the first table")
+    parser.add_argument("--estimate", nargs="*", default=CALIBRATED_ON, help="of the second table")
+    parser.add_argument("--normalizer", default="latin")
+    arguments = parser.parse_args()
+    if arguments.target:
+        print(usefulness(arguments.data, arguments.target, arguments.normalizer).to_markdown())
+        print()
+    if arguments.estimate:
+        print(honesty(arguments.data, arguments.estimate, arguments.normalizer).to_markdown())
+
+
+if __name__ == "__main__":
+    main()

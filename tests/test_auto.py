@@ -1,0 +1,203 @@
+"""build_auto, ``candgen build --auto`` and ``candgen tune --candidates``, on the names of CLDR."""
+
+import json
+
+import pytest
+
+import candgen
+from candgen import MentionTable, auto
+from candgen.auto import build_auto, choose_normalizer, choose_pivots
+from candgen.errors import ParameterError
+from candgen.integrations import cldr
+from candgen.methods import Training
+from candgen.queries import Query
+
+
+@pytest.fixture(scope="module")
+def names():
+    return {code: cldr.names(code) for code in ("fo", "is", "da", "en", "mk")}
+
+
+@pytest.fixture(scope="module")
+def made(names):
+    others = {code: table for code, table in names.items() if code != "fo"}
+    return build_auto(names["fo"], others, language="fo")
+
+
+@pytest.fixture(scope="module")
+def folder(names, tmp_path_factory):
+    where = tmp_path_factory.mktemp("names")
+    for code, table in names.items():
+        table.write(where / f"{code}.tsv.gz")
+    return where
+
+
+def test_it_finds_names_and_says_why(made, names):
+    first = made.generator.candidates(["Týskland"], k=1)[0][0]
+    assert first.entity == "territory:DE"
+    pivots, folded, chosen, *_, stages, whole = made.reasons
+    assert pivots.startswith("Pivots, of 4 languages") and "da (+" in pivots
+    assert folded.startswith(f"Text is folded by the normalizer {_normalizer(made)}")
+    assert chosen.startswith(f"Chosen on {made.tuning.queries} dev queries: alpha")
+    assert f"On {len(made.report.queries)} queries held back" in stages.replace(",", "")
+    assert whole == f"The index is built from all {len(names['fo']):,} pairs of the target."
+
+
+def _normalizer(made):
+    return made.generator.generator.parameters["normalizer"]
+
+
+def test_the_figures_are_those_of_queries_that_nothing_was_learned_from(made, names):
+    parts = candgen.split(
+        names["fo"], per_type=auto.QUERIES_OF_A_TYPE, normalizer="default", language="fo"
+    )
+    assert list(made.report.queries) == parts.test
+    first, both = (made.report.recall(name, k=1) for name in ("first stage", "both stages"))
+    assert both > first
+    known = {(mention, entity) for mention, entity, _ in parts.train}
+    hidden = [query for query in parts.test if query.type != "easy"]
+    assert hidden and not known & {(query.mention, query.entity) for query in hidden}
+
+
+def test_the_index_has_all_pairs_and_the_weights_of_dev(made, names):
+    index = made.generator.generator
+    assert index.inputs["fo"]["pairs"] == len(names["fo"])
+    assert made.generator.learned["queries"] > 0
+    assert made.generator.weights != auto.Rerank(index).weights
+    kept = [pivot.pivot for pivot in made.tuning.pivots if pivot.kept]
+    assert set(index.parameters["languages"]) == {"fo", *kept}
+
+
+def test_it_is_saved_and_loaded_like_every_generator(made, tmp_path):
+    made.generator.save(tmp_path / "fo.candgen")
+    again = candgen.load(tmp_path / "fo.candgen")
+    mentions = ["Føroyar", "Ísland", "Danmork", ""]
+    assert again.candidates(mentions, k=5) == made.generator.candidates(mentions, k=5)
+
+
+def test_names_without_entities_are_enough(names):
+    mentions = [mention for mention, _, _ in names["fo"]]
+    found = build_auto(mentions[:300], {"is": names["is"], "da": names["da"]}, language="fo")
+    assert found.ranking.estimated and found.tuning is None and found.report is None
+    assert "has no entities" in found.reasons[-1]
+    assert found.generator.weights == auto.Rerank(found.generator.generator).weights
+    assert found.generator.candidates(["Týskland"], k=1)[0][0].entity == "territory:DE"
+
+
+def test_a_target_that_is_too_small_is_used_but_not_tuned_on(names):
+    few = MentionTable.from_pairs(list(names["fo"])[:20])
+    found = build_auto(few, {"is": names["is"]}, language="fo")
+    assert found.tuning is None
+    assert "is too small" in found.reasons[-1]
+    assert found.generator.generator.inputs["fo"]["pairs"] == 20
+
+
+def test_romanising_pays_where_scripts_differ(names):
+    parts = candgen.split(names["mk"], per_type=100, normalizer="default", language="mk")
+    training = Training({"en": names["en"], "da": names["da"]}, parts.train, "mk")
+    chosen, why = choose_normalizer(training, parts.dev)
+    assert chosen in ("latin", "sound")
+    assert f"is folded by the normalizer {chosen}" in why
+
+
+def test_the_simplest_normalizer_wins_where_nothing_is_gained():
+    table = MentionTable.from_pairs([(f"name {n}", f"Q{n}") for n in range(20)])
+    training = Training({"xx": table}, None, None)
+    chosen, _ = choose_normalizer(training, [Query(f"name {n}", f"Q{n}") for n in range(20)])
+    assert chosen == "default"
+
+
+def test_english_is_tried_for_coverage(names):
+    nothing_alike = MentionTable.from_pairs([("zzz", "Q1")])
+    ranking, pivots = choose_pivots(
+        names["fo"], {"da": names["da"], "en": nothing_alike}, language="fo"
+    )
+    assert ranking.chosen() == ["da"]
+    assert list(pivots) == ["da", "en"]
+    assert "en (for coverage)" in auto.why_pivots(ranking, list(pivots), 2)
+
+
+def test_no_names_at_all():
+    with pytest.raises(ParameterError, match="the target has no names"):
+        build_auto([], {"is": MentionTable.from_pairs([("a", "Q1")])})
+
+
+# The command line
+
+
+def test_build_auto(cli, folder, tmp_path):
+    output = tmp_path / "fo.candgen"
+    done = cli(
+        "build", "--auto", "--target", folder / "fo.tsv.gz", "--candidates", folder, "-o", output
+    )
+    assert done.status == 0, done.err
+    assert done.out == ""
+    assert done.err.startswith("- Pivots, of 4 languages")
+    assert f"try: candgen query {output}" in done.err
+    answer = cli("query", output, "Týskland", "-k", 1).answers[0]
+    assert answer["candidates"][0]["entity"] == "territory:DE"
+    assert "place 1" in cli("explain", output, "Týskland", "territory:DE").out
+    assert cli("info", output).status == 0
+
+
+def test_build_auto_from_a_list_of_names(cli, folder, tmp_path):
+    listed = tmp_path / "fo.txt"
+    listed.write_text("Føroyar\nÍsland\nSvøríki\nNoreg\n", encoding="utf-8")
+    output = tmp_path / "fo.candgen"
+    done = cli("build", "--auto", "--target", listed, "--candidates", folder, "-o", output)
+    assert done.status == 0, done.err
+    assert "has no entities" in done.err
+    assert output.is_dir()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--auto"], "--auto needs --candidates FOLDER"),
+        (["--auto", "--candidates", "."], "--auto needs --target"),
+        (["--candidates", "."], "--candidates is for --auto"),
+        (["--auto", "--candidates", ".", "--target", "fo=x.tsv", "--lam", "1"], "what --lam says"),
+        (
+            ["--auto", "--candidates", ".", "--target", "fo=x.tsv", "--method", "cascade"],
+            "--method",
+        ),
+        (["--auto", "--candidates", "no", "--target", "fo=x.tsv"], "x.tsv does not exist"),
+    ],
+)
+def test_mistakes_cost_nothing(cli, tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    done = cli("build", *arguments, "-o", tmp_path / "out")
+    assert (done.status, done.out) == (2, "")
+    assert sentence in done.err and done.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_without_tables(cli, folder, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    target = folder / "fo.tsv.gz"
+    done = cli("build", "--auto", "--target", target, "--candidates", empty, "-o", tmp_path / "o")
+    assert done.status == 2 and "has no mention tables" in done.err
+    assert not (tmp_path / "o").exists()
+
+
+def test_tune_chooses_pivots_normalizer_weights_and_both_stages(cli, folder, tmp_path):
+    dataset, output = tmp_path / "fo.dataset", tmp_path / "fo.candgen"
+    assert cli("split", folder / "fo.tsv.gz", "--normalizer", "default", "-o", dataset).status == 0
+    done = cli("tune", dataset, "--candidates", folder, "-o", output, "--format", "json")
+    assert done.status == 0, done.err
+    assert "Pivots, of 4 languages" in done.err and "Text is folded by" in done.err
+    assert "The second stage puts" in done.err
+    found = json.loads(done.out)
+    kept = {pivot["pivot"] for pivot in found["pivots"] if pivot["kept"]}
+    index = candgen.load(output)
+    assert isinstance(index, candgen.Rerank)
+    assert set(index.generator.parameters["languages"]) == {"fo", *kept}
+    alone = cli("tune", dataset, "--candidates", folder, "--zero-shot", "--format", "json")
+    assert alone.status == 0 and "estimate from names alone" in alone.err
+
+
+def test_tune_takes_pivots_or_a_folder(cli, folder, tmp_path):
+    pivot = folder / "is.tsv.gz"
+    done = cli("tune", tmp_path, "--pivot", pivot, "--candidates", folder)
+    assert done.status == 2 and "say which pivots, or where to look for them" in done.err
