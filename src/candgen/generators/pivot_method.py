@@ -66,7 +66,7 @@ def ranks(
         plain = [i for i in members if every[i].is_plain]
         if plain:
             weights = [Weights(every[i].alpha, every[i].lam) for i in plain]
-            ranked = CountGrid.build(counts).ranks(texts, golds, weights, k)
+            ranked = CountGrid.build(counts, texts).ranks(texts, golds, weights, k)
             found.update(zip(plain, ranked, strict=True))
         rest = sorted((i for i in members if i not in plain), key=lambda i: repr(every[i].index))
         for _, same in groupby(rest, key=lambda i: repr(every[i].index)):

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from candgen.counts import Counts, LanguageCounts
 from candgen.errors import ParameterError
@@ -17,6 +16,7 @@ from candgen.generators.candidate import check_weight
 from candgen.generators.languages import TARGET
 from candgen.generators.pivot_choice import Choice, counted
 from candgen.grid import CountGrid, Weights
+from candgen.kernels.grid import count_postings
 from candgen.methods import (
     WORTH,
     Contribution,
@@ -38,7 +38,6 @@ RATIOS = (0.03, 0.1, 0.3, 1.0)
 
 ROUNDS = 3
 MOST_QUERIES = 2000
-ROWS_AT_ONCE = 1 << 20
 LITTLE = 1e-200
 """Added to a count it changes nothing, and one can divide by it."""
 
@@ -123,7 +122,6 @@ class _Dev:
     pivots: tuple[str, ...]
     target: str | None
     lams: Sequence[float]
-    postings: Mapping[int, int]
     progress: Progress
     known: dict[tuple[tuple[float, ...], float], Ranks] = field(default_factory=dict)
 
@@ -133,12 +131,10 @@ class _Dev:
         lams: Sequence[float], progress: Progress,
     ) -> "_Dev":  # fmt: skip
         counts, texts = counted(training, choice, queries, progress=progress)
-        grid = CountGrid.build(_without_zeros(counts))
+        grid = CountGrid.build(_without_zeros(counts), texts)
         target = None if training.target is None else training.language or TARGET
         pivots = tuple(sorted(training.pivots))
-        return cls(
-            grid, texts, queries, k, pivots, target, lams, _postings_by_languages(grid.n), progress
-        )
+        return cls(grid, texts, queries, k, pivots, target, lams, progress)
 
     def look(self, alphas: Iterable[Mapping[str, float]]) -> list[Weights]:
         """Find the ranks with these alphas and every lam, all that are not known at once."""
@@ -160,11 +156,20 @@ class _Dev:
         """How good weights are that were looked at."""
         return Merit.of(self.ranks(weights))
 
-    def entries(self, alpha: Mapping[str, float]) -> int:
-        """How many postings an index has, of the target and the pivots with an alpha."""
-        names = list(self.grid.counts.languages)
-        kept = sum(1 << at for at, name in enumerate(names) if alpha.get(name, 1.0) > 0)
-        return sum(number for where, number in self.postings.items() if where & kept)
+    def entries(self, alpha: Mapping[str, float]) -> tuple[int, dict[str, int]]:
+        """How many postings an index of the target and the pivots with an alpha has.
+
+        Beside it, how many of them would go with each pivot.
+        """
+        counts = self.grid.counts
+        kept = np.array([alpha.get(name, 1.0) > 0 for name in counts.languages])
+        indptrs, tokens = zip(
+            *((part.indptr, part.tokens) for part in counts.languages.values()), strict=True
+        )
+        last = np.full(len(counts.vocabulary), -1, np.int64)
+        alone = np.zeros(len(kept), np.int64)
+        total = count_postings(indptrs, tokens, kept, last, np.empty_like(last), alone)
+        return total, dict(zip(counts.languages, alone.tolist(), strict=True))
 
     def _key(self, weights: Weights) -> tuple[tuple[float, ...], float]:
         return tuple(weights.alpha[pivot] for pivot in self.pivots), weights.lam
@@ -185,17 +190,6 @@ def _without_zeros(counts: Counts) -> Counts:
 
     languages = {name: filled(part) for name, part in counts.languages.items()}
     return replace(counts, languages=languages)
-
-
-def _postings_by_languages(n: npt.NDArray[Any]) -> dict[int, int]:
-    """How many postings have counts in exactly these languages; bit l of a key is language l."""
-    found: dict[int, int] = {}
-    bits = 1 << np.arange(n.shape[1], dtype=np.int64)
-    for first in range(0, len(n), ROWS_AT_ONCE):
-        where = (n[first : first + ROWS_AT_ONCE] > 0) @ bits
-        for key, number in zip(*np.unique(where, return_counts=True), strict=True):
-            found[int(key)] = found.get(int(key), 0) + int(number)
-    return found
 
 
 @dataclass
@@ -275,18 +269,23 @@ class _Search:
     def _contributions(self) -> list[Contribution]:
         """What each pivot brings that is there now."""
         self.dev.progress("trying to do without each pivot on dev", 0.0)
+        total, alone = self.dev.entries(self._now.alpha)
         rest = {pivot: {**self._now.alpha, pivot: 0.0} for pivot in self._kept}
-        self.dev.look(alpha for alpha in rest.values() if self.dev.entries(alpha))
-        return [self._contribution(pivot, alpha) for pivot, alpha in rest.items()]
+        self.dev.look(alpha for pivot, alpha in rest.items() if alone[pivot] < total)
+        return [
+            self._contribution(pivot, alpha, alone[pivot], total) for pivot, alpha in rest.items()
+        ]
 
-    def _contribution(self, pivot: str, rest: Mapping[str, float]) -> Contribution:
+    def _contribution(
+        self, pivot: str, rest: Mapping[str, float], entries: int, total: int
+    ) -> Contribution:
         alpha, lam = self._now
-        merit, entries, left = self.dev.merit(self._now), self.dev.entries(alpha), Merit(0.0, 0.0)
-        if others := self.dev.entries(rest):
+        merit, left = self.dev.merit(self._now), Merit(0.0, 0.0)
+        if entries < total:
             left = self.dev.merit(Weights(rest, lam))
         return Contribution(
             pivot, alpha[pivot], left.recall, merit.recall - left.recall, merit.mrr - left.mrr,
-            entries - others, (entries - others) / entries, kept=True,
+            entries, entries / total, kept=True,
         )  # fmt: skip
 
     def _prune(self) -> bool:

@@ -135,7 +135,7 @@ class Rerank:
             scores = self._scores(features)
             for number, answer in enumerate(found):
                 mine = scores[features.starts[number] : features.starts[number + 1]]
-                answers.append(_ordered(answer, mine.tolist(), k))
+                answers.append(_ordered(answer, mine, k))
         return answers
 
     def _first(self, mentions: list[str], k: int) -> list[Answer]:
@@ -146,10 +146,7 @@ class Rerank:
                 f"the generator answered {len(mentions)} mentions with {found!r:.60}: "
                 "expected a list, an answer to each mention"
             )
-        return [
-            [(entity, float(score)) for entity, score in answer if 0 < score < math.inf]
-            for answer in found
-        ]
+        return [[each for each in answer if 0 < each[1] < math.inf] for answer in found]
 
     def _scores(self, features: Features) -> npt.NDArray[np.float64]:
         # Not a product of matrices, which may round a row otherwise in other company.
@@ -172,8 +169,7 @@ class Rerank:
         check_query([mention], 1)
         answer = self._first([mention], self.depth)[0]
         features = self.stage.features([mention], [answer])
-        scores = self._scores(features).tolist()
-        order = _ordered(answer, scores, len(answer))
+        order = _ordered(answer, self._scores(features), len(answer))
         return explain(self.generator, self.stage, mention, entity, answer, features, order)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -202,18 +198,21 @@ class Rerank:
         return made
 
 
-def _ordered(answer: Answer, scores: list[float], k: int) -> list[Candidate]:
+def _ordered(answer: Answer, scores: npt.NDArray[np.float64], k: int) -> list[Candidate]:
     """The first k by their new scores, then those that have none, in their order.
 
     Equal scores are ordered as everywhere: the shorter id first, then the smaller one. Where
     s / (1 + s) would make one number of two, the worse gets the next smaller one.
     """
-    first = sorted(
-        [(-score, len(entity), entity) for (entity, _), score in zip(answer, scores, strict=False)]
-    )
+    near = np.arange(len(scores))
+    if len(scores) > k:
+        near = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
+    mine = [answer[at][0] for at in near.tolist()]
+    first = sorted(zip((-scores[near]).tolist(), map(len, mine), mine, strict=True))
     ordered = [Candidate(entity, -score) for score, _, entity in first[:k]]
     before, last = math.inf, 1.0
-    for entity, score in answer[len(scores) : k]:
+    for entity, given in answer[len(scores) : k]:
+        score = float(given)
         last = min(score / (1.0 + score), math.nextafter(last, 0.0) if score < before else last)
         before = score
         ordered.append(Candidate(entity, last))

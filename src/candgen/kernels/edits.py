@@ -9,7 +9,9 @@ import numpy as np
 
 from candgen.kernels import kernel
 
-SMALL, LARGE = 1e-150, 1e150
+SMALL, LARGE = 1e-100, 1e100
+GROWTH = 1e50
+"""Where additions alone could make a row grow by more than that, every cell is looked at."""
 
 
 @kernel
@@ -21,27 +23,79 @@ def likelihood(name, start, end, query, change, add, drop, row):
     a name that is unlikelier than that, beside what else could be made of the query.
     """
     length = len(query)
-    left, most, scale = 1.0, 1.0, 0.0
+    left, grown, scale = 1.0, 1.0, 0.0
+    row[0] = 1.0
+    for j in range(length):
+        added = add[query[j]]
+        left *= added
+        row[j + 1] = left
+        grown = max(grown * added, 1.0)
+    if grown > GROWTH:
+        return _careful_likelihood(name, start, end, query, change, add, drop, row)
+    i = start
+    if (end - start) % 2 == 1:
+        _next_row(query, name[i], change, add, drop, row)
+        i += 1
+    while i < end:
+        # Two symbols of the name at once, which a processor does side by side.
+        dropped, dropped_then = drop[name[i]], drop[name[i + 1]]
+        changed, changed_then = change[name[i]], change[name[i + 1]]
+        i += 2
+        above = row[0]
+        left = above * dropped
+        left_then = left * dropped_then
+        row[0] = left_then
+        most = left_then
+        for j in range(length):
+            b, here = query[j], row[j + 1]
+            added = add[b]
+            now = (here * dropped + above * changed[b]) + left * added
+            left_then = (now * dropped_then + left * changed_then[b]) + left_then * added
+            above, left = here, now
+            row[j + 1] = left_then
+            most = max(most, left_then)
+        if most < SMALL or most > LARGE:
+            if most == 0.0:
+                return -np.inf
+            scale += _scaled(row, length + 1, most)
+    return scale + np.log(row[length]) if row[length] > 0.0 else -np.inf
+
+
+@kernel
+def _next_row(query, a, change, add, drop, row):
+    """Copy symbol a of the name."""
+    above = row[0]
+    left = above * drop[a]
+    row[0] = left
+    for j in range(len(query)):
+        b, here = query[j], row[j + 1]
+        # What stands to the left comes last: the next cell has to wait for nothing else.
+        left = (here * drop[a] + above * change[a, b]) + left * add[b]
+        above = here
+        row[j + 1] = left
+
+
+@kernel
+def _careful_likelihood(name, start, end, query, change, add, drop, row):
+    """As ``likelihood``, where symbols are added more often than they are common."""
+    length = len(query)
+    left, scale = 1.0, 0.0
     row[0] = 1.0
     for j in range(length):
         left *= add[query[j]]
         row[j + 1] = left
-        most = max(most, left)
         if left > LARGE:
             scale += _scaled(row, j + 2, left)
-            left, most = 1.0, 1.0
+            left = 1.0
     for i in range(start, end):
         a = name[i]
-        dropped = drop[a]
         above = row[0]
-        left = above * dropped
+        left = above * drop[a]
         row[0] = left
         most = left
         for j in range(length):
-            b = query[j]
-            here = row[j + 1]
-            # What stands to the left comes last: the next symbol has to wait for nothing else.
-            left = (here * dropped + above * change[a, b]) + left * add[b]
+            b, here = query[j], row[j + 1]
+            left = (here * drop[a] + above * change[a, b]) + left * add[b]
             above = here
             row[j + 1] = left
             most = max(most, left)

@@ -7,24 +7,60 @@ from candgen.kernels.trie import find_tokens, gather, token_room
 
 
 @kernel
-def list_sizes(indptrs, tokens, last, size):
-    """How many entities each token has, in whatever language."""
+def mark_tokens(trie, text, start, end, low, high, wildcard, wanted):
+    """Mark the tokens of all rows."""
+    for i in range(len(start)):
+        found = np.empty(token_room(end[i] - start[i], low, high, wildcard), np.int64)
+        number = find_tokens(trie[0], trie[1], text, start[i], end[i], low, high, wildcard, found)
+        for j in range(number):
+            wanted[found[j]] = True
+
+
+@kernel
+def list_sizes(indptrs, tokens, wanted, last, size):
+    """How many entities each token has, in whatever language, of those that are wanted."""
     for e in range(len(indptrs[0]) - 1):
         for part in range(len(indptrs)):
             for i in range(indptrs[part][e], indptrs[part][e + 1]):
                 t = tokens[part][i]
-                if last[t] != e:
+                if wanted[t] and last[t] != e:
                     last[t] = e
                     size[t] += 1
 
 
 @kernel
-def fill_lists(indptrs, tokens, counts, last, cursor, entity, n):
+def count_postings(indptrs, tokens, kept, last, owner, alone):
+    """How many postings the languages that are kept have together.
+
+    ``alone[part]`` becomes the number of those that only this one has. ``last`` has no entity in
+    it, and as many places as there are tokens, as has ``owner``.
+    """
+    total = 0
+    for e in range(len(indptrs[0]) - 1):
+        for part in range(len(indptrs)):
+            if not kept[part]:
+                continue
+            for i in range(indptrs[part][e], indptrs[part][e + 1]):
+                t = tokens[part][i]
+                if last[t] != e:
+                    last[t], owner[t] = e, part
+                    total += 1
+                    alone[part] += 1
+                elif owner[t] >= 0 and owner[t] != part:
+                    alone[owner[t]] -= 1
+                    owner[t] = -1
+    return total
+
+
+@kernel
+def fill_lists(indptrs, tokens, counts, wanted, last, cursor, entity, n):
     """The entities of each token, in order, with n_l(t, e) of each language l side by side."""
     for e in range(len(indptrs[0]) - 1):
         for part in range(len(indptrs)):
             for i in range(indptrs[part][e], indptrs[part][e + 1]):
                 t = tokens[part][i]
+                if not wanted[t]:
+                    continue
                 if last[t] != e:
                     last[t] = e
                     entity[cursor[t]] = e

@@ -1,0 +1,71 @@
+"""What was measured, kept cell by cell: a case, a setting and a method."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from measure import RESULTS
+
+from candgen.files import replacing
+
+FOLDER = RESULTS / "recall"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The ranks of the golds of all test queries up to 30, 0 beyond, and what they cost.
+
+    ``seconds`` are of CPU time, for choosing on dev, building, and asking one query. ``queries`` is
+    the digest of the queries, ``first`` has the first candidate of each. ``note`` says what was
+    done otherwise than for other cells, ``more`` has the ceiling in percent where it is known.
+    """
+
+    case: str
+    setting: str
+    method: str
+    queries: str
+    ranks: list[int]
+    parameters: dict[str, Any]
+    pivots: list[str]
+    seconds: dict[str, float]
+    bytes: int
+    source: str
+    note: str = ""
+    first: list[str] = field(default_factory=list)
+    more: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path:
+        """Where it is kept."""
+        return path_of(self.case, self.setting, self.method)
+
+    def write(self) -> None:
+        """Keep it."""
+        write_json(self.path, asdict(self))
+
+
+def path_of(case: str, setting: str, what: str) -> Path:
+    """Where something about a case in a setting is kept."""
+    return FOLDER / f"{case}.{setting}.{what}.json"
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write beside, then rename: another run may be reading."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(content, ensure_ascii=False)
+    with replacing(path) as file:
+        file.write(text.encode() + b"\n")
+
+
+def read_json(path: Path) -> Any:  # noqa: ANN401
+    """What was written; None if nothing was."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def cells(case: str, setting: str, methods: tuple[str, ...]) -> Iterator[Cell]:
+    """Those that there are, in the order of the methods."""
+    for method in methods:
+        if (found := read_json(path_of(case, setting, method))) is not None:
+            yield Cell(**found)

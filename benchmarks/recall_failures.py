@@ -1,0 +1,94 @@
+"""Queries that the last method missed, to be looked at."""
+
+from collections.abc import Sequence
+
+from recall_cases import Case
+from recall_cells import Cell, path_of, read_json
+from recall_rows import ROWS
+
+from candgen.evaluation.ceilings import covered, space, unlike_pivots
+from candgen.generators import METHODS
+from candgen.mentions import MentionTable
+from candgen.methods import place
+from candgen.queries import Query
+
+DEPTH = 300
+SHOWN_NAMES = 6
+SECOND_STAGE = ("depth", "weights")
+
+
+def failures(case: Case, setting: str, number: int, *, k: int) -> None:
+    """Print some queries whose gold is not among the first k, evenly spaced among all such."""
+    kept = read_json(path_of(case.name, setting, list(ROWS)[-1]))
+    if kept is None:
+        raise SystemExit(f"{case.name}, {setting}: measure {list(ROWS)[-1]} first")
+    cell = Cell(**kept)
+    missed = [at for at, rank in enumerate(cell.ranks) if not 0 < rank <= k]
+    count = min(number, len(missed))
+    some = [missed[at * len(missed) // count] for at in range(count)]
+    print(f"{case.name}, {setting}: {len(missed)} of {len(cell.ranks)} are missed at {k}.")
+    print(summary(case, setting, cell.pivots, [case.test[at] for at in missed]))
+    queries, firsts = [case.test[at] for at in some], [cell.first[at] for at in some]
+    places = first_places(case, cell, queries)
+    names = names_of(case, setting, cell.pivots, {*firsts, *(query.entity for query in queries)})
+    for at, query, before, instead in zip(some, queries, places, firsts, strict=True):
+        show(query, cell.ranks[at], before, instead, names)
+
+
+def first_places(case: Case, cell: Cell, queries: Sequence[Query]) -> list[int]:
+    """Where the golds stand in the first stage of what the cell is about."""
+    own = {name: value for name, value in cell.parameters.items() if name not in SECOND_STAGE}
+    training = case.training(cell.setting, cell.pivots, whole=True)
+    index = METHODS["pti"](training, {"normalizer": "latin", **own})
+    found = index.candidates([query.mention for query in queries], DEPTH)
+    return [place(query.entity, some) for query, some in zip(queries, found, strict=True)]
+
+
+def summary(case: Case, setting: str, pivots: Sequence[str], queries: Sequence[Query]) -> str:
+    """How many of them nothing could have found, and how many are names of their gold."""
+    tables = tables_of(case, setting, pivots)
+    unlike = unlike_pivots(
+        queries, tables.values(), normalizer="latin", language=case.language, languages=list(tables)
+    )
+    found = covered(queries, space(*tables.values()))
+    return (
+        f"Of these {int((~found).sum())} have a gold that no pivot has, "
+        f"and {int((~unlike).sum())} are names of their gold, romanised."
+    )
+
+
+def show(query: Query, rank: int, before: int, instead: str, names: dict[str, list[str]]) -> None:
+    """One query on a few lines."""
+    where = f"{before} in the first stage" if before else f"not among the first {DEPTH} before"
+    now = f"now {rank}" if rank else "not among the first 30 now"
+    print(f"\n{query.mention}  {query.entity}  ({query.type}; {where}, {now})")
+    print(f"    {'; '.join(names.get(query.entity, [])) or 'no pivot has it'}")
+    if instead and instead != query.entity:
+        print(f"    first instead: {instead} {'; '.join(names.get(instead, []))}")
+
+
+def names_of(
+    case: Case, setting: str, pivots: Sequence[str], entities: set[str]
+) -> dict[str, list[str]]:
+    """Their names in the pivots and in what is known of the target, a few of each."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    wanted = pa.array(sorted(entities), pa.large_string())
+    names: dict[str, list[str]] = {}
+    for code, table in tables_of(case, setting, pivots).items():
+        rows = table.arrow.filter(pc.is_in(table.arrow["entity"], value_set=wanted))
+        pairs = zip(rows["entity"].to_pylist(), rows["mention"].to_pylist(), strict=True)
+        found: dict[str, list[str]] = {}
+        for entity, mention in pairs:
+            found.setdefault(entity, []).append(mention)
+        for entity, mentions in found.items():
+            names.setdefault(entity, []).append(f"{code}: {', '.join(mentions[:SHOWN_NAMES])}")
+    return names
+
+
+def tables_of(case: Case, setting: str, pivots: Sequence[str]) -> dict[str, MentionTable]:
+    """All that was learned from."""
+    training = case.training(setting, pivots, whole=True)
+    own = {} if training.target is None else {case.language: training.target}
+    return {**own, **training.pivots}

@@ -1,0 +1,254 @@
+"""The tables of recall, from the cells that there are."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from recall_cases import FIXED, JOINT, NAMES, ZERO_SHOT
+from recall_cells import Cell, cells, path_of, read_json
+from recall_rows import ROWS
+
+from candgen.evaluation.cells import Best, Difference
+from candgen.evaluation.metrics import Comparison, bootstrap, compare, hits, recall
+from candgen.evaluation.tables import Table
+
+KS = (1, 10, 30)
+SETTINGS = (ZERO_SHOT, JOINT)
+GOAL = 25
+LEAST_QUERIES = 100
+FLOORS: dict[tuple[str, str], str] = {
+    (JOINT, "pti"): "52.3 / 72.7",
+    (JOINT, "charagram"): "67.6 / 78.7 (30 epochs)",
+    (JOINT, "rerank"): "88.5 / 98.1",
+    (ZERO_SHOT, "pti"): "34.7 / 48.4",
+    (ZERO_SHOT, "rerank"): "86.3 / 96.7",
+}
+"""What was reached on the fixed split before, recall@1 / @30: by the paper's released code with one
+pivot, by a quick Charagram, and by a crude script that ranks anew."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One case in one setting: the ranks of every method that was measured."""
+
+    case: str
+    setting: str
+    cells: dict[str, Cell]
+    unlike: npt.NDArray[np.bool_]
+
+    @classmethod
+    def read(cls, case: str, setting: str) -> "Column | None":
+        """What there is; cells of other queries are not looked at."""
+        known = read_json(path_of(case, "all", "queries"))
+        if known is None or setting not in known["settings"]:
+            return None
+        found = {cell.method: cell for cell in cells(case, setting, tuple(ROWS))
+                 if cell.queries == known["digest"]}  # fmt: skip
+        return cls(case, setting, found, np.array(known["unlike"], np.bool_)) if found else None
+
+    def ranks(self, method: str, *, unlike: bool = False) -> npt.NDArray[np.int64]:
+        """Of all queries, or of those that are no pivot name."""
+        ranks = np.array(self.cells[method].ranks, np.int64)
+        return ranks[self.unlike] if unlike else ranks
+
+    def recall(self, method: str, k: int, *, unlike: bool = False) -> float:
+        """In percent."""
+        return recall(self.ranks(method, unlike=unlike), k)
+
+    def gain(self, method: str, over: str, k: int, *, unlike: bool = False) -> Comparison:
+        """One method beside another on the same queries."""
+        first, second = (self.ranks(name, unlike=unlike) for name in (method, over))
+        return compare(first, second, k)
+
+
+def columns(cases: Sequence[str] = NAMES) -> list[Column]:
+    """Everything that was measured."""
+    every = (Column.read(case, setting) for setting in SETTINGS for case in cases)
+    return [column for column in every if column is not None]
+
+
+def tables(every: Sequence[Column]) -> Iterator[Table]:
+    """All of them, the most important first."""
+    for setting in SETTINGS:
+        some = [column for column in every if column.setting == setting and column.case != FIXED]
+        if some:
+            yield overview(setting, some, 1, unlike=True)
+            yield overview(setting, some, 30, unlike=False)
+    if found := [column for column in every if column.case == FIXED]:
+        yield beside_floors(found)
+    if any(last(column) for column in every):
+        yield gains(every)
+        yield losses(every)
+    yield detail(every)
+    yield costs(every)
+    yield chosen(every)
+
+
+def overview(setting: str, every: Sequence[Column], k: int, *, unlike: bool) -> Table:
+    """A row for each method and a column for each pair."""
+    methods = [name for name in ROWS if any(name in column.cells for column in every)]
+    best = {
+        column.case: max(column.recall(name, k, unlike=unlike) for name in column.cells)
+        for column in every
+    }
+
+    def cell(name: str, column: Column) -> float | None:
+        if name not in column.cells:
+            return None
+        value = column.recall(name, k, unlike=unlike)
+        return Best(value) if f"{value:.1f}" == f"{best[column.case]:.1f}" else value
+
+    sizes = (int(column.unlike.sum()) if unlike else len(column.unlike) for column in every)
+    rows: list[tuple[Any, ...]] = [("queries", *sizes)]
+    rows += ((ROWS[name].label, *(cell(name, column) for column in every)) for name in methods)
+    asked = "queries that are no name of the gold in the paper's pivot" if unlike else "all queries"
+    title = f"Recall@{k}, {setting}, {asked}"
+    return Table(title, ("method", *(column.case for column in every)), tuple(rows))
+
+
+def beside_floors(every: Sequence[Column]) -> Table:
+    """The fixed Macedonian split, and what was reached on it before."""
+    rows = tuple(
+        (
+            column.setting, ROWS[name].label, *(column.recall(name, k) for k in KS),
+            FLOORS.get((column.setting, name)),
+        )
+        for column in every for name in column.cells
+    )  # fmt: skip
+    number = len(every[0].unlike)
+    names = ("setting", "method", *(f"@{k}" for k in KS), "before, @1 / @30")
+    return Table(f"The fixed Macedonian split, {number:,} queries", names, rows)
+
+
+def last(column: Column) -> str | None:
+    """The method that is compared with the others: the last there is, if it is ours."""
+    return list(ROWS)[-1] if list(ROWS)[-1] in column.cells else None
+
+
+def gains(every: Sequence[Column]) -> Table:
+    """The last method beside PTI with one pivot, where names differ."""
+    rows = []
+    for column in every:
+        name, number = last(column), int(column.unlike.sum())
+        if name is None or "pti" not in column.cells or not number:
+            continue
+        one, thirty = (column.gain(name, "pti", k, unlike=True) for k in (1, 30))
+        before, now = (column.recall(method, 1, unlike=True) for method in ("pti", name))
+        rows.append((
+            column.setting, column.case, number, before, now, Difference(one.difference),
+            one.interval.shown, Difference(thirty.difference), thirty.interval.shown,
+            verdict(number, before, now),
+        ))  # fmt: skip
+    names = (
+        "setting", "pair", "queries", "PTI, @1", "ours, @1", "gain @1", "95%", "gain @30",
+        "95% of it", f"{GOAL} points @1",
+    )  # fmt: skip
+    return Table("Beside PTI with one pivot, on queries that are no pivot name", names, tuple(rows))
+
+
+def verdict(queries: int, before: float, now: float) -> str:
+    """Whether recall@1 rose by as much as was hoped for.
+
+    >>> verdict(553, 13.6, 90.0), verdict(553, 77.4, 93.0), verdict(61, 13.6, 20.0)
+    ('yes', 'no room for it', 'too few queries')
+    """
+    if queries < LEAST_QUERIES:
+        return "too few queries"
+    if now - before >= GOAL:
+        return "yes"
+    return "no room for it" if before + GOAL > 100 else "no"
+
+
+def losses(every: Sequence[Column]) -> Table:
+    """The last method beside each of the others: where it is significantly worse."""
+    rows: list[tuple[Any, ...]] = []
+    seen = 0
+    for column in every:
+        name = last(column)
+        for other in column.cells if name else ():
+            for k in KS if other != name else ():
+                for unlike in (False, True):
+                    found = column.gain(str(name), other, k, unlike=unlike)
+                    seen += 1
+                    if found.difference < 0:
+                        rows.append((
+                            column.setting, column.case, ROWS[other].label, f"@{k}",
+                            "no pivot name" if unlike else "all", Difference(found.difference),
+                            found.interval.shown, f"{found.p_value:.2g}",
+                            "significant" if found.p_value < 0.05 else "",
+                        ))  # fmt: skip
+    names = ("setting", "pair", "beside", "k", "queries", "difference", "95%", "p", " ")
+    note = f"Of {seen} paired comparisons, those in which the last method is behind."
+    rows.sort(key=lambda row: (not row[-1], row[5]))
+    return Table("Where ours is behind", names, tuple(rows), note=note)
+
+
+def detail(every: Sequence[Column]) -> Table:
+    """Every figure, with its interval."""
+    rows = []
+    for column in every:
+        for name, cell in column.cells.items():
+            row: list[Any] = [column.case, column.setting, ROWS[name].label]
+            for unlike in (False, True):
+                ranks = column.ranks(name, unlike=unlike)
+                row.append(len(ranks))
+                for k in KS:
+                    interval = bootstrap(100.0 * hits(ranks, k)).shown
+                    row.append(f"{recall(ranks, k):.1f} ({interval})" if len(ranks) else None)
+            rows.append((*row, cell.more.get("ceiling")))
+    names = (
+        "pair", "setting", "method", "queries", *(f"@{k}" for k in KS), "no pivot name",
+        *(f"of these @{k}" for k in KS), "ceiling",
+    )  # fmt: skip
+    note = (
+        "In brackets 95% bootstrap intervals. Ceiling: percent of all queries whose gold can be "
+        "found at all."
+    )
+    return Table("Recall@1, @10 and @30", names, tuple(rows), note=note)
+
+
+def costs(every: Sequence[Column]) -> Table:
+    """CPU time and bytes."""
+    rows = tuple(
+        (
+            column.case, column.setting, ROWS[name].label, cell.seconds["tuning"],
+            cell.seconds["building"], 1000 * cell.seconds["query"], cell.bytes / 1e6, cell.note,
+        )
+        for column in every for name, cell in column.cells.items()
+    )  # fmt: skip
+    names = (
+        "pair", "setting", "method", "choosing on dev, s", "building, s", "ms a query", "MB",
+        "note",
+    )  # fmt: skip
+    note = (
+        "CPU time of all threads, on a machine that did other work too. MB: what is stored; of "
+        "TF-IDF, its arrays without the strings."
+    )
+    return Table("What it costs", names, rows, note=note, decimals=2)
+
+
+def chosen(every: Sequence[Column]) -> Table:
+    """What dev chose."""
+    rows = tuple(
+        (
+            column.case, column.setting, ROWS[name].label, " ".join(cell.pivots),
+            in_words(cell.parameters),
+        )
+        for column in every for name, cell in column.cells.items() if cell.parameters
+    )  # fmt: skip
+    return Table(
+        "What was chosen on dev", ("pair", "setting", "method", "pivots", "parameters"), rows
+    )
+
+
+def in_words(parameters: dict[str, Any]) -> str:
+    """Parameters, one after the other."""
+    parts = []
+    for name, value in parameters.items():
+        if isinstance(value, dict):
+            parts.append(f"{name} ({in_words(value)})")
+        else:
+            parts.append(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}")
+    return ", ".join(parts)

@@ -1,0 +1,217 @@
+"""What does the second stage cost, in time a query, in bytes a mention, and to build?
+
+    python benchmarks/rerank.py --size 50000 500000
+    python benchmarks/rerank.py --size --data FOLDER --pair fo-is+da+no+sv
+
+FOLDER holds mention tables <lang>.*. All times are of CPU, one query after the other in one batch.
+Beside it RapidFuzz, on what the second stage compares: the indel similarity of the mention to the
+same names of the same candidates. It is given them as Python strings, for nothing, and only finds
+the best name of each candidate; ours also reads features, weighs them and orders the candidates.
+"""
+
+import argparse
+import statistics
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from measure import Report, cpu_time, in_turn, median_ratio
+from rapidfuzz.distance import Indel
+from rapidfuzz.process import cdist
+from stored import build_index, table_path, warm_up
+from world import load_world, make_queries
+
+import candgen
+from candgen.evaluation.corpus import Corpus, parse_pair
+from candgen.evaluation.paper import PAIRS
+from candgen.generators import rerank_stage
+from candgen.generators.rerank import Rerank
+from candgen.kernels.edits import likeness_rows
+from candgen.text import normalize_many
+
+K, DEPTH = 30, 200
+QUERIES = 1000
+REPEATS = 5
+FO = "fo-is+da+no+sv"
+
+Answers = list[list[candgen.Candidate]]
+
+
+class Replay:
+    """A generator that knows the answers: what is left is the second stage."""
+
+    def __init__(self, mentions: Sequence[str], answers: Answers) -> None:
+        self.known = dict(zip(mentions, answers, strict=True))
+
+    def candidates(self, mentions: Sequence[str], k: int = K) -> Answers:
+        """What was found before."""
+        return [self.known[mention][:k] for mention in mentions]
+
+
+def stored_size(generator: Any, folder: Path) -> int:  # noqa: ANN401
+    """The bytes of a generator on disk."""
+    generator.save(folder)
+    return sum(each.stat().st_size for each in folder.iterdir())
+
+
+def compared(both: Rerank, mentions: Sequence[str], answers: Answers) -> list[Any]:
+    """Of each query its text, the names that it is compared with, and where each entity begins."""
+    spellings = both.stage.spellings
+    asked = []
+    for text, answer in zip(both.stage.texts(mentions), answers, strict=True):
+        places = spellings.places([entity for entity, _ in answer])
+        first = [int(spellings.first[at]) for at in places]
+        last = [int(spellings.first[at + 1]) for at in places]
+        names = [
+            both.stage.spelling(n) for a, b in zip(first, last, strict=True) for n in range(a, b)
+        ]
+        starts = np.concatenate(([0], np.cumsum(np.subtract(last, first))[:-1]))
+        asked.append((text, names, starts))
+    return asked
+
+
+def by_cdist(asked: list[Any]) -> list[Any]:
+    """The best similarity of each candidate, all names of a query at once."""
+    return [
+        np.maximum.reduceat(
+            cdist([text], names, scorer=Indel.normalized_similarity, workers=1)[0], starts
+        )
+        for text, names, starts in asked
+        if names
+    ]
+
+
+def by_loop(asked: list[Any]) -> list[Any]:
+    """The same, a call for each name."""
+    similarity = Indel.normalized_similarity
+    return [
+        np.maximum.reduceat([similarity(text, name) for name in names], starts)
+        for text, names, starts in asked
+        if names
+    ]
+
+
+def in_kernel(second: Rerank, mentions: Sequence[str]) -> tuple[float, None]:
+    """CPU seconds of the kernel alone."""
+    seconds = []
+
+    def timed(*args: object) -> None:
+        seconds.append(cpu_time(partial(likeness_rows, *args))[0])
+
+    with patch.object(rerank_stage, "likeness_rows", timed):
+        second.candidates(mentions, K)
+    return sum(seconds), None
+
+
+def speed(
+    what: dict[str, Any], first: candgen.PivotTokenIndex, both: Rerank, mentions: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Milliseconds a query of each stage and of the peers, in turn."""
+    mentions = list(dict.fromkeys(mentions))
+    answers = first.candidates(mentions, DEPTH, threads=1)
+    second = Rerank.__new__(Rerank)
+    second.__dict__.update(both.__dict__, generator=Replay(mentions, answers))
+    asked = compared(both, mentions, answers)
+    first_k, first_depth = f"first stage, k = {K}", f"first stage, k = {DEPTH}"
+    alone = f"second stage alone, N = {DEPTH}"
+    runs: dict[str, Callable[[], tuple[float, Any]]] = {
+        first_k: partial(cpu_time, partial(first.candidates, mentions, K, threads=1)),
+        first_depth: partial(cpu_time, partial(first.candidates, mentions, DEPTH, threads=1)),
+        f"both stages, k = {K}": partial(cpu_time, partial(both.candidates, mentions, K)),
+        alone: partial(cpu_time, partial(second.candidates, mentions, K)),
+        "its kernel": partial(in_kernel, second, mentions),
+        "RapidFuzz, cdist": partial(cpu_time, partial(by_cdist, asked)),
+        "RapidFuzz, a call a name": partial(cpu_time, partial(by_loop, asked)),
+    }
+    for run in runs.values():
+        run()
+    seconds = {name: [each[0] for each in some] for name, some in in_turn(runs, REPEATS).items()}
+    candidates, names = sum(map(len, answers)), sum(len(each[1]) for each in asked)
+    return [
+        {
+            **what, "step": name, "ms a query": 1e3 * statistics.median(some) / len(mentions),
+            "over the second stage": median_ratio(some, seconds[alone]),
+            "candidates a query": candidates / len(mentions),
+            "names a query": names / len(mentions),
+        }
+        for name, some in seconds.items()
+    ]  # fmt: skip
+
+
+def measure(
+    report: Report, what: dict[str, Any], tables: int, mentions: Sequence[str],
+    build: Callable[[], candgen.PivotTokenIndex],
+) -> None:  # fmt: skip
+    """All tables for one set of names; ``tables`` is how many mentions they have."""
+    seconds, index = cpu_time(build)
+    more, both = cpu_time(partial(Rerank, index, depth=DEPTH))
+    spellings = both.stage.spellings
+    with TemporaryDirectory() as folder:
+        without = stored_size(index, Path(folder) / "first")
+        together = stored_size(both, Path(folder) / "both")
+        del index, both
+        opened = candgen.load(Path(folder) / "both")
+        report.add("Time (CPU)", speed(what, opened.generator, opened, mentions))
+        del opened
+    report.add("Size", [{
+        **what, "mentions": tables, "spellings": len(spellings.count),
+        "spellings, bytes a mention": sum(each.nbytes for each in spellings.arrays().values())
+        / tables,
+        "index MB": without / 1e6, "with second stage MB": together / 1e6,
+        "with / without": together / without,
+    }])  # fmt: skip
+    report.add("Build (CPU)", [{
+        **what, "first stage s": seconds, "second stage s": more, "second / first": more / seconds,
+    }])  # fmt: skip
+
+
+def made_up(report: Report, size: int) -> None:
+    """A made-up world of one language."""
+    table = candgen.MentionTable.read(table_path(size))
+    queries = make_queries(load_world(size), QUERIES, seed=1)
+    what = {"names": f"made up, {size:,} entities"}
+    measure(report, what, len(table), queries, partial(build_index, table))
+
+
+def real(report: Report, corpus: Corpus, key: str) -> None:
+    """Real names of several languages; dev queries, since nothing else is asked here."""
+    case = corpus.case(parse_pair(key, PAIRS, corpus.languages))
+    training = case.training(case.settings[-1])
+    build = partial(
+        candgen.PivotTokenIndex.build, training.pivots, training.target,
+        language=training.language, normalizer="latin",
+    )  # fmt: skip
+    tables = [*training.pivots.values(), *([training.target] if training.target else [])]
+    mentions = [query.mention for query in case.parts.dev][:QUERIES]
+    measure(report, {"names": key}, sum(map(len, tables)), mentions, build)
+
+
+def main() -> None:
+    """Measure every world and every pair asked for."""
+    question = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(description=question)
+    parser.add_argument("--size", type=int, nargs="*", default=[50_000, 500_000])
+    parser.add_argument("--data", type=Path, help="a folder of mention tables")
+    parser.add_argument("--pair", nargs="*", default=[FO], metavar="TARGET-PIVOT+PIVOT")
+    given = parser.parse_args()
+    report = Report("rerank", question, given.size)
+    warm_up()
+    warm = build_index(candgen.MentionTable.from_pairs([("Havnin", "Q10704", 12)]))
+    with TemporaryDirectory() as folder:
+        Rerank(warm).save(Path(folder) / "warm")
+        candgen.load(Path(folder) / "warm").candidates(normalize_many(["Havn"]))
+    for size in given.size:
+        made_up(report, size)
+    if given.data is not None:
+        corpus = Corpus(given.data)
+        for key in given.pair:
+            real(report, corpus, key)
+    report.write()
+
+
+if __name__ == "__main__":
+    main()
