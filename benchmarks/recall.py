@@ -14,7 +14,7 @@ continued, and single cells measured again. Tables are made of all the cells tha
 - tfidf: scikit-learn's TfidfVectorizer with character n-grams of 2 to 5 within words and sublinear
   frequencies, cosine, the best name of an entity counts; with the same pivot, or with several.
 - charagram: ours, for 5 epochs, with mu as dev chose it in ``candgen reproduce``.
-- pti-several: PTI with several pivots, romanised, an alpha for each by dev.
+- pti-several: PTI with several pivots, as chosen for the next one: its first stage.
 - rerank: the same with the second stage, which learns its weights on dev; the normalizer too is
   what dev says.
 

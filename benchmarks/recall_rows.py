@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from measure import cpu_time
 from recall_cases import JOINT, Case
+from recall_cells import path_of, read_json
 
 from candgen.auto import choose_normalizer
 from candgen.evaluation.experiment import tune
@@ -66,13 +67,7 @@ def reranked(case: Case, setting: str, pivots: list[str]) -> Made:
     """Both stages: the alphas by some dev queries, the weights of the second by all of them."""
     training = case.training(setting, pivots)
     dev = case.some_dev
-
-    def choose() -> dict[str, Any]:
-        normalizer, _ = choose_normalizer(training, dev)
-        fixed = {"normalizer": normalizer}
-        return {**fixed, **tune(METHODS["rerank"], training, dev, fixed=fixed, k=K).best.parameters}
-
-    tuning, parameters = cpu_time(choose)
+    tuning, parameters = cpu_time(lambda: _chosen(training, dev))
     building, generator = cpu_time(lambda: METHODS["rerank"](training, parameters))
     weights = generator.weights  # type: ignore[attr-defined]
     if case.whole is not case.train:  # dev may not be part of what weights are learned with
@@ -80,6 +75,27 @@ def reranked(case: Case, setting: str, pivots: list[str]) -> Made:
         generator = _with_weights(whole, parameters, weights)
     chosen = {**parameters, "weights": weights._asdict()}
     return Made(generator, chosen, tuning, building, _by(dev))
+
+
+def first_stage(case: Case, setting: str, pivots: list[str]) -> Made:
+    """The first stage of the row below, with what was chosen for that."""
+    known = read_json(path_of(case.name, setting, "rerank"))
+    tuning, parameters = 0.0, {}
+    if known is None:
+        training, dev = case.training(setting, pivots), case.some_dev
+        tuning, parameters = cpu_time(lambda: _chosen(training, dev))
+    else:
+        parameters = {name: each for name, each in known["parameters"].items() if name != "weights"}
+    whole = replace(case.training(setting, pivots, whole=True), dev=())
+    building, generator = cpu_time(lambda: METHODS["pti"](whole, parameters))
+    return Made(generator, parameters, tuning, building)
+
+
+def _chosen(training: Training, dev: Sequence[Query]) -> dict[str, Any]:
+    """The normalizer, alphas and lam of both stages, as ``candgen tune`` chooses them."""
+    normalizer, _ = choose_normalizer(training, dev)
+    fixed = {"normalizer": normalizer}
+    return {**fixed, **tune(METHODS["rerank"], training, dev, fixed=fixed, k=K).best.parameters}
 
 
 def _by(dev: Sequence[Query]) -> str:
@@ -165,9 +181,7 @@ ROWS: dict[str, Row] = {
     "tfidf-several": Row(
         "TF-IDF cosine, several pivots", partial(tfidf, normalizer="latin"), several=True
     ),
-    "pti-several": Row(
-        "PTI, several pivots", partial(tuned, method="pti", normalizer="latin"), several=True
-    ),
+    "pti-several": Row("PTI, several pivots", first_stage, several=True),
     "rerank": Row("PTI, several pivots, second stage", reranked, several=True),
 }
 """In the order of the tables: the last is ours, and is compared with all others."""

@@ -162,7 +162,7 @@ def test_recall_counts_all_queries_of_a_type():
         candgen.Query(*"cz", "easy"),
     ]
     answers = {"method": [["y", "x"], [], ["z"]]}
-    made = demo.Experiment({}, queries, answers, None)
+    made = demo.Experiment({}, queries, answers, None, None)
     assert made.recall("method", 1, "hard") == 0
     assert made.recall("method", 2, "hard") == 50
     assert made.recall("method", 1, "hard", "easy") == pytest.approx(100 / 3)
@@ -255,7 +255,7 @@ def test_the_saved_index_is_the_one_that_was_measured(printed, experiment):
     _, folder = printed
     index = candgen.load(folder / "demo-fo.candgen")
     answers = index.candidates([query.mention for query in experiment.queries])
-    assert [[c.entity for c in answer] for answer in answers] == experiment.answers["joint"]
+    assert [[c.entity for c in answer] for answer in answers] == experiment.answers["second stage"]
 
 
 @pytest.mark.parametrize(

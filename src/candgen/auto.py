@@ -159,7 +159,7 @@ def why_pivots(ranking: PivotRanking, chosen: list[str], languages: int) -> str:
         else f"{name} (for coverage)"
         for name in chosen
     ]
-    reach = f"{ceilings[-1]:.1f}% of them" if ceilings else "next to none"
+    reach = f"{ceilings[-1]:.1f}%" if ceilings else "next to none"
     whose = "names" if ranking.estimated else "pairs"
     about = ", by an estimate from names alone" if ranking.estimated else ""
     return (

@@ -39,7 +39,7 @@ def build_by_itself(
     for reason in made.reasons:
         sys.stderr.write(f"- {reason}\n")
     sys.stderr.write(f"{output}: {size}, {time.perf_counter() - start:.1f} s\n")
-    example = known[0] if isinstance(known, list) else next(iter(known))[0]
+    example = known[0] if isinstance(known, list) else max(known, key=lambda row: row[2])[0]
     sys.stderr.write(f"try: candgen query {shlex.quote(str(output))} {shlex.quote(example)} -k 5\n")
 
 
