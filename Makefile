@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq
 # On Linux the public wheel brings CUDA along, some gigabytes: a CPU build that is there already is kept.
 TORCH ?= torch==2.13.0
 PROJECT := -e '.[demo]'
-PROJECT_TO_TEST := -e '.[demo,plots]'
+PROJECT_TO_TEST := -e '.[demo,ipa,plots]'
 
 # Scripts in a virtual environment know its path, so one that was copied or moved is of no use.
 HERE := $(shell grep -sqF " $(CURDIR)/$(VENV)" $(VENV)/pyvenv.cfg && $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
@@ -38,6 +38,7 @@ bench: $(VENV)/bench.installed  ## speed, memory and size, beside the peers; SIZ
 	$(BIN)/python benchmarks/build.py --size $(SIZES)
 	$(BIN)/python benchmarks/search.py --size $(SIZES)
 	$(BIN)/python benchmarks/size.py --size $(SIZES)
+	$(BIN)/python benchmarks/rerank.py --size $(SIZES)
 
 format: $(VENV)/dev.installed  ## layout of the code, and what ruff can mend
 	$(BIN)/ruff check --fix

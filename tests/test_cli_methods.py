@@ -49,14 +49,14 @@ def settings(name):
 def indexes(world):
     """Every method that can be built here, built by the library."""
     made = {}
-    training = Training(
-        {"is": TABLES["is"]}, SPLIT.train, "fo", english=TABLES["en"], dev=SPLIT.dev
-    )
 
     def build(name):
         skip_without_torch(name)
         if name not in made:
             made[name] = world / f"{name}.candgen"
+            training = Training({"is": TABLES["is"]}, SPLIT.train, "fo")
+            if METHODS[name].neural:
+                training = replace(training, english=TABLES["en"], dev=SPLIT.dev)
             METHODS[name](training, quick(name)).save(made[name])
         return made[name]
 
@@ -431,7 +431,7 @@ def test_explain_shows_what_smoothing_adds(cli, world, tmp_path):
     assert " + background " in cli("explain", output, mention, entity).out
 
 
-@pytest.mark.parametrize("name", ["pti", "wikipriors", "cascade"])
+@pytest.mark.parametrize("name", ["pti", "wikipriors", "cascade", "rerank"])
 def test_a_manifest_of_another_making_is_one_sentence(cli, indexes, tmp_path, name):
     """Written as candgen writes, but with parameters that say something else."""
     stored = storage.load(indexes(name))

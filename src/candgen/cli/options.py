@@ -112,8 +112,9 @@ def check_teachers(name: str, method: "Method", *, english: bool, dev: bool) -> 
         raise ParameterError(
             f"{name} compares mentions with English names: give --english FILE, a table of them"
         )
+    useful = {"--english": method.neural, "--dev": method.neural or method.dev}
     for option, given in (("--english", english), ("--dev", dev)):
-        if given and not method.neural:
+        if given and not useful[option]:
             raise ParameterError(f"{option} is of no use to {name}: drop it")
 
 

@@ -167,6 +167,8 @@ def _sum_rivals(lists, tokens, times, spare, weights, token_total, seen, rivals,
             row = sums[place - 1]
             for part in range(weights.shape[1]):
                 count = np.float64(n[at, part])
+                if count == 0.0:  # most entities have a token in few of the languages
+                    continue
                 for g in range(rows):
                     row[g] += factors[g, part] * count
                 row[rows + part] += times[j] * count
