@@ -3,10 +3,11 @@
     python benchmarks/romanize.py --data FOLDER --pair mk-en+hr+bg+sr --ipa mr-hi
 
 FOLDER holds mention tables <lang>.*. The same index (alpha 0.4 for all pivots, lam 1) on text that
-is folded, romanised, both, or, for pairs given with --ipa, transcribed:
+is folded, romanised, both, with skeletons, or, for pairs given with --ipa, transcribed:
 
 - both: the folded text, a mark, and the romanised text where it differs, as one text. The two are
   tokenised as one, so a few tokens that straddle the mark are there as well.
+- sound: the romanised text, and the skeleton of its consonants behind it.
 - ipa: as the languages are spoken, by epitran.
 
 Choices are made on dev; test is shown beside it and decides nothing. Targets that have no training
@@ -140,7 +141,7 @@ def main() -> None:
     corpus = Corpus(given.data)
     report = Report("romanize", question, ())
     report.add(f"CPU seconds for {NAMES:,} names", speed(corpus))
-    ways = [(pair, ("default", "latin", BOTH)) for pair in given.pair]
+    ways = [(pair, ("default", "latin", BOTH, "sound")) for pair in given.pair]
     ways += [(pair, ("default", "latin", "ipa")) for pair in given.ipa]
     build(corpus.case(parse_pair("tk-az", PAIRS)), "default")  # compiles what is not in the cache
     for pair, normalizers in ways:

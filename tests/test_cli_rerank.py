@@ -9,7 +9,8 @@ from candgen import Cascade, MentionTable, PivotTokenIndex, WikiPriors
 from candgen.cli.explain_rerank import spelled
 from candgen.edits import Edit
 from candgen.generators.rerank import Rerank
-from candgen.generators.rerank_weights import Weights
+from candgen.generators.rerank_weights import FIXED, Weights
+from candgen.queries import Query, write_queries
 from test_cli import is_refusal
 
 ICELANDIC = MentionTable.from_pairs(
@@ -170,3 +171,16 @@ def test_edits_in_one_line():
     edits = [Edit("a", "b", 0.1), Edit("", "c", 0.1), Edit(" ", "", 0.1), Edit("x", "x", 0.9)]
     assert spelled(edits) == "a→b, +c, -␣, x"
     assert spelled([]) == ""
+
+
+def test_build_learns_the_weights_on_dev_queries(cli, tmp_path):
+    ICELANDIC.write(tmp_path / "is.tsv")
+    write_queries(tmp_path / "dev.tsv", [Query("Rumenien", "Q218"), Query("Nýggja Jork", "Q60")])
+    arguments = ("--method", "rerank", "--pivot", tmp_path / "is.tsv", "--language", "fo")
+    for name, more in (("fixed", ()), ("learned", ("--dev", tmp_path / "dev.tsv"))):
+        done = cli("build", *arguments, *more, "-o", tmp_path / name)
+        assert done.status == 0, done.err
+    fixed, learned = (candgen.load(tmp_path / name) for name in ("fixed", "learned"))
+    assert (fixed.weights, fixed.learned["queries"]) == (FIXED, 0)
+    assert learned.weights != FIXED
+    assert learned.learned["queries"] == 2
