@@ -8,8 +8,11 @@ import candgen
 from candgen import MentionTable, auto
 from candgen.auto import build_auto, choose_normalizer, choose_pivots
 from candgen.errors import ParameterError
+from candgen.evaluation import metrics
+from candgen.evaluation.dataset import read_dataset
+from candgen.evaluation.table_folder import TableFolder
 from candgen.integrations import cldr
-from candgen.methods import Training
+from candgen.methods import Training, rank_golds
 from candgen.queries import Query
 
 
@@ -36,10 +39,12 @@ def test_it_finds_names_and_says_why(made, names):
     first = made.generator.candidates(["Týskland"], k=1)[0][0]
     assert first.entity == "territory:DE"
     pivots, folded, chosen, *_, stages, whole = made.reasons
-    assert pivots.startswith("Pivots, of 4 languages") and "da (+" in pivots
+    assert pivots.startswith("Pivots, of the 4 in the folder") and "da (+" in pivots
     assert folded.startswith(f"Text is folded by the normalizer {_normalizer(made)}")
     assert chosen.startswith(f"Chosen on {made.tuning.queries} dev queries: alpha")
-    assert f"On {len(made.report.queries)} queries held back" in stages.replace(",", "")
+    hidden = sum(query.type != "easy" for query in made.report.queries)
+    assert stages.startswith(f"On {len(made.report.queries)} test queries, recall@1, @10, @30 is ")
+    assert f"on the {hidden} of them whose name was held back" in stages
     assert whole == f"The index is built from all {len(names['fo']):,} pairs of the target."
 
 
@@ -114,7 +119,7 @@ def test_english_is_tried_for_coverage(names):
     )
     assert ranking.chosen() == ["da"]
     assert list(pivots) == ["da", "en"]
-    assert "en (for coverage)" in auto.why_pivots(ranking, list(pivots), 2)
+    assert "en (for coverage)" in auto.why_pivots(ranking, pivots, 2, names["fo"])
 
 
 def test_no_names_at_all():
@@ -132,7 +137,7 @@ def test_build_auto(cli, folder, tmp_path):
     )
     assert done.status == 0, done.err
     assert done.out == ""
-    assert done.err.startswith("- Pivots, of 4 languages")
+    assert done.err.startswith("- Pivots, of the 4 in the folder")
     assert f"try: candgen query {output}" in done.err
     answer = cli("query", output, "Týskland", "-k", 1).answers[0]
     assert answer["candidates"][0]["entity"] == "territory:DE"
@@ -156,7 +161,7 @@ def test_build_auto_from_a_list_of_names(cli, folder, tmp_path):
         (["--auto"], "--auto needs --candidates FOLDER"),
         (["--auto", "--candidates", "."], "--auto needs --target"),
         (["--candidates", "."], "--candidates is for --auto"),
-        (["--auto", "--candidates", ".", "--target", "fo=x.tsv", "--lam", "1"], "what --lam says"),
+        (["--auto", "--candidates", ".", "--target", "fo=x.tsv", "--lam", "1"], "takes no --lam"),
         (
             ["--auto", "--candidates", ".", "--target", "fo=x.tsv", "--method", "cascade"],
             "--method",
@@ -186,7 +191,7 @@ def test_tune_chooses_pivots_normalizer_weights_and_both_stages(cli, folder, tmp
     assert cli("split", folder / "fo.tsv.gz", "--normalizer", "default", "-o", dataset).status == 0
     done = cli("tune", dataset, "--candidates", folder, "-o", output, "--format", "json")
     assert done.status == 0, done.err
-    assert "Pivots, of 4 languages" in done.err and "Text is folded by" in done.err
+    assert "Pivots, of the 4 in the folder" in done.err and "Text is folded by" in done.err
     assert "The second stage puts" in done.err
     found = json.loads(done.out)
     kept = {pivot["pivot"] for pivot in found["pivots"] if pivot["kept"]}
@@ -194,10 +199,65 @@ def test_tune_chooses_pivots_normalizer_weights_and_both_stages(cli, folder, tmp
     assert isinstance(index, candgen.Rerank)
     assert set(index.generator.parameters["languages"]) == {"fo", *kept}
     alone = cli("tune", dataset, "--candidates", folder, "--zero-shot", "--format", "json")
-    assert alone.status == 0 and "estimate from names alone" in alone.err
+    assert alone.status == 0 and "By an estimate from" in alone.err
 
 
 def test_tune_takes_pivots_or_a_folder(cli, folder, tmp_path):
     pivot = folder / "is.tsv.gz"
     done = cli("tune", tmp_path, "--pivot", pivot, "--candidates", folder)
     assert done.status == 2 and "say which pivots, or where to look for them" in done.err
+
+
+def test_a_copy_of_the_target_is_no_pivot(names):
+    others = {"xx": names["fo"], "is": names["is"], "da": names["da"]}
+    found = build_auto(names["fo"], others, language="fo")
+    assert "xx" not in [row.language for row in found.ranking.rows]
+    few = MentionTable.from_pairs(list(names["fo"])[:20])
+    alone = build_auto(few, {"en": few, "is": names["is"]}, language="fo")
+    assert alone.generator.generator.parameters["languages"] == ["fo", "is"]
+
+
+def test_a_folder_of_extract_wikidata_has_a_table_that_is_no_language(folder, tmp_path):
+    for name in ("is", "da"):
+        (tmp_path / f"{name}.tsv.gz").write_bytes((folder / f"{name}.tsv.gz").read_bytes())
+    (tmp_path / "entities.parquet").write_bytes(b"of another kind")
+    assert list(TableFolder(tmp_path)) == ["da", "is"]
+
+
+def test_a_normalizer_must_pay(names, monkeypatch):
+    parts = candgen.split(names["mk"], per_type=100, normalizer="default", language="mk")
+    training = Training({"en": names["en"], "da": names["da"]}, parts.train, "mk")
+    monkeypatch.setattr(auto, "PAYS", 1000.0)
+    assert choose_normalizer(training, parts.dev)[0] == "default"
+
+
+@pytest.mark.parametrize("depth", ["x", "1.5", "0", "true"])
+def test_a_depth_that_is_none(cli, folder, tmp_path, depth):
+    dataset = tmp_path / "fo.dataset"
+    cli("split", folder / "fo.tsv.gz", "--normalizer", "default", "-o", dataset)
+    pivot = ("--pivot", folder / "is.tsv.gz", "--set", f"depth={depth}")
+    for command in (("tune", dataset), ("build", "--method", "rerank", "-o", tmp_path / "out")):
+        done = cli(*command, *pivot)
+        assert done.status == 2 and "expected a whole number of at least 1" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_tune_with_a_threshold_tries_the_grid(cli, folder, tmp_path):
+    dataset = tmp_path / "fo.dataset"
+    cli("split", folder / "fo.tsv.gz", "--normalizer", "default", "-o", dataset)
+    pivots = [f"--pivot={folder / name}.tsv.gz" for name in ("is", "da")]
+    arguments = ("--set", "threshold=0.01", "--normalizer", "latin", "--format", "json")
+    done = cli("tune", dataset, *pivots, *arguments)
+    assert done.status == 0, done.err
+    assert len(json.loads(done.out)["trials"]) == 9
+
+
+def test_the_recall_of_sound_is_that_of_the_index(cli, folder, tmp_path):
+    dataset, output = tmp_path / "fo.dataset", tmp_path / "fo.candgen"
+    cli("split", folder / "fo.tsv.gz", "--normalizer", "default", "-o", dataset)
+    pivots = [f"--pivot={folder / name}.tsv.gz" for name in ("is", "da")]
+    done = cli("tune", dataset, *pivots, "--normalizer", "sound", "-o", output, "--format", "json")
+    assert done.status == 0, done.err
+    dev = read_dataset(dataset).dev
+    ranks = rank_golds(candgen.load(output).generator, dev, 30)
+    assert json.loads(done.out)["best"]["recall"] == metrics.recall(ranks, 30)

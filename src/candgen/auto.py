@@ -1,11 +1,15 @@
 """An index from a target's names and a folder of other languages: all is chosen, and said why."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
+from candgen.evaluation.ceilings import ceiling, space
 from candgen.evaluation.experiment import evaluate, tune
 from candgen.evaluation.pivots import PivotRanking, rank_pivots
 from candgen.evaluation.report import Report
@@ -15,7 +19,9 @@ from candgen.generators.rerank import DEPTH, Rerank
 from candgen.generators.rerank_method import RERANK
 from candgen.mentions import MentionTable
 from candgen.methods import Progress, Training, nothing
-from candgen.queries import Query
+from candgen.queries import EASY, Query
+
+log = logging.getLogger("candgen")
 
 MOST_PIVOTS = 8
 LEAST_GAIN = 0.2
@@ -30,6 +36,7 @@ PAYS = 0.3
 UNTUNED: Mapping[str, Any] = {"alpha": 1.0, "lam": 1.0, "normalizer": "latin"}
 """Where there are no dev queries."""
 FEWEST_QUERIES = 30
+STAGES = ("first stage", "both stages")
 QUERIES_OF_A_TYPE = 1000
 
 
@@ -38,8 +45,9 @@ class Auto:
     """What was built, and why so.
 
     ``reasons`` are sentences. ``tuning`` and ``report`` are None where the target has no entities,
-    or too few to hold any back; the report has the recalls of both stages on queries that were held
-    back and used for nothing else. The generator is built from all pairs, these included.
+    or too few to hold any back. The report has the recalls of both stages on test queries, which
+    have chosen nothing: easy ones, which the training data has, and others, which were held back.
+    The generator is built from all pairs, these included.
     """
 
     generator: Rerank
@@ -64,16 +72,19 @@ def build_auto(
     entities: then nothing can be tuned. ``candidates`` are the tables of other languages, read one
     at a time.
     """
+    if isinstance(target, str):
+        raise ParameterError(f"the target is {target!r}: expected a table, or several names")
     names = None if isinstance(target, MentionTable) else list(target)
     if names is not None and not names:
         raise ParameterError("the target has no names: give a table, or at least one name")
     parts = _parts(target, seed, language) if isinstance(target, MentionTable) else None
     known = names if names is not None else target if parts is None else parts.train
     assert known is not None  # noqa: S101 (one of the three is there)
+    own = target if isinstance(target, MentionTable) else None
     ranking, pivots = choose_pivots(
-        known, candidates, language=language, most=most, progress=progress
+        known, candidates, language=language, most=most, own=own, progress=progress
     )
-    reasons = [why_pivots(ranking, list(pivots), len(candidates))]
+    reasons = [why_pivots(ranking, pivots, len(candidates), known)]
     if parts is None:
         table = target if isinstance(target, MentionTable) else None
         training = Training(pivots, table, language, progress=progress)
@@ -86,7 +97,7 @@ def build_auto(
     reasons += [why, *_why_weights(tuning)]
     tried: Any = RERANK(training, parameters)
     report = evaluate(
-        {"first stage": tried.generator, "both stages": tried}, parts.test, ks=(1, 10, 30),
+        dict(zip(STAGES, (tried.generator, tried), strict=True)), parts.test, ks=(1, 10, 30),
         progress=progress,
     )  # fmt: skip
     reasons.append(_why_stage(report, tried))
@@ -104,15 +115,22 @@ def choose_pivots(
     *,
     language: str | None = None,
     most: int = MOST_PIVOTS,
+    own: MentionTable | None = None,
     progress: Progress = nothing,
 ) -> tuple[PivotRanking, dict[str, MentionTable]]:
-    """The languages whose names are most like the target's, and English; their tables are read."""
+    """The languages whose names are most like the target's, and English; their tables are read.
+
+    ``own`` is the whole table that the target is a part of: no pivot, under whatever name.
+    """
     ranking = rank_pivots(
         target, candidates, by="closeness", language=language, most=most, least=LEAST_GAIN,
-        progress=progress,
+        own=own, progress=progress,
     )  # fmt: skip
-    chosen = ranking.chosen() or [row.language for row in ranking.rows[:1]]
-    if ENGLISH in candidates and ENGLISH not in (*chosen, language):
+    chosen = ranking.chosen()
+    if not chosen:
+        log.warning("no language has names like the target's: do not expect to find much")
+        chosen = [row.language for row in ranking.rows[:1]]
+    if any(row.language == ENGLISH for row in ranking.rows) and ENGLISH not in chosen:
         chosen.append(ENGLISH)
     return ranking, {name: candidates[name] for name in chosen}
 
@@ -132,11 +150,12 @@ def choose_normalizer(training: Training, dev: Sequence[Query]) -> tuple[str, st
         if points[at] >= points[best] + PAYS:
             best = at
     listed = ", ".join(
-        f"{recall:.1f} with {name}" for name, recall in zip(NORMALIZERS, found, strict=True)
+        f"{recall:.1f} and {metrics.mrr(some):.3f} with {name}"
+        for name, recall, some in zip(NORMALIZERS, found, ranks, strict=True)
     )
     return NORMALIZERS[best], (
-        f"Text is folded by the normalizer {NORMALIZERS[best]}: recall@{DEPTH} of the first stage "
-        f"on {len(dev):,} dev queries is {listed}."
+        f"Text is folded by the normalizer {NORMALIZERS[best]}: recall@{DEPTH} and MRR of the "
+        f"first stage on {len(dev):,} dev queries are {listed}."
     )
 
 
@@ -149,23 +168,28 @@ def _parts(target: MentionTable, seed: int, language: str | None) -> Split | Non
     return parts if enough else None
 
 
-def why_pivots(ranking: PivotRanking, chosen: list[str], languages: int) -> str:
+def why_pivots(
+    ranking: PivotRanking,
+    chosen: Mapping[str, MentionTable],
+    languages: int,
+    target: MentionTable | Sequence[str],
+) -> str:
     """Why these pivots were chosen of so many languages, in a sentence or two."""
-    rows = {row.language: row for row in ranking.rows}
-    ceilings = [row.ceiling for row in ranking.rows if row.ceiling is not None]
+    gains = {row.language: row.gain for row in ranking.rows}
     parts = [
-        f"{name} (+{row.gain:.1f})"
-        if (row := rows[name]).gain is not None
-        else f"{name} (for coverage)"
+        f"{name} (for coverage)" if (gain := gains[name]) is None else f"{name} (+{gain:.1f})"
         for name in chosen
     ]
-    reach = f"{ceilings[-1]:.1f}%" if ceilings else "next to none"
-    whose = "names" if ranking.estimated else "pairs"
-    about = ", by an estimate from names alone" if ranking.estimated else ""
+    if isinstance(target, MentionTable):
+        queries = [Query(mention, entity) for mention, entity, _ in target]
+        reach = ceiling(queries, space(*chosen.values()))["all"].recall
+        covered = f"Together they have the entities of {reach:.1f}% of the target's pairs."
+    else:
+        reach = max((row.ceiling for row in ranking.rows if row.ceiling is not None), default=0.0)
+        covered = f"By an estimate from {ranking.size:,} names they cover {reach:.1f}% of these."
     return (
-        f"Pivots, of {languages} languages, in the order in which they make names more alike, with "
-        f"the points that each adds: {', '.join(parts)}. Of the target's {ranking.size:,} {whose} "
-        f"they cover {reach}{about}."
+        f"Pivots, of the {languages} in the folder, in the order in which they make names more "
+        f"alike, with the points that each adds: {', '.join(parts)}. {covered}"
     )
 
 
@@ -183,8 +207,8 @@ def _why_weights(tuning: Tuning) -> list[str]:
         f"the first stage there is {tuning.best.recall:.1f}."
     )
     dropped = [
-        f"The pivot {pivot.pivot} is left out: it brings {pivot.loss:.2f} points of recall and "
-        f"takes {pivot.share:.0%} of the postings."
+        f"The pivot {pivot.pivot} is left out: it brings {pivot.loss:.2f} points of "
+        f"recall@{tuning.pivots_k} and takes {pivot.share:.0%} of the postings."
         for pivot in tuning.pivots
         if not pivot.kept
     ]
@@ -192,12 +216,19 @@ def _why_weights(tuning: Tuning) -> list[str]:
 
 
 def _why_stage(report: Report, tried: Rerank) -> str:
-    first, both = (
-        ", ".join(f"{report.recall(name, k=k):.1f}" for k in (1, 10, 30))
-        for name in ("first stage", "both stages")
-    )
+    unseen = [number for number, query in enumerate(report.queries) if query.type != EASY]
+    first, both = (_recalls(report, name, range(len(report.queries))) for name in STAGES)
+    first_unseen, both_unseen = (_recalls(report, name, unseen) for name in STAGES)
     return (
-        f"On {len(report.queries):,} queries held back, recall@1, @10, @30 is {first} of the first "
-        f"stage and {both} of both; edits were learned from {tried.learned['pairs']:,} pairs of "
-        f"names, weights on {tried.learned['queries']:,} dev queries."
+        f"On {len(report.queries):,} test queries, recall@1, @10, @30 is {first} of the first "
+        f"stage and {both} of both; on the {len(unseen):,} of them whose name was held back, it is "
+        f"{first_unseen} and {both_unseen}. Edits were learned from {tried.learned['pairs']:,} "
+        f"pairs of names, weights on {tried.learned['queries']:,} dev queries."
     )
+
+
+def _recalls(report: Report, name: str, numbers: Sequence[int]) -> str:
+    ranks = np.array([report.answers[name][number].rank for number in numbers], np.int64)
+    if not len(ranks):
+        return "unknown"
+    return ", ".join(f"{metrics.recall(ranks, k):.1f}" for k in (1, 10, 30))

@@ -104,14 +104,15 @@ class Contribution(NamedTuple):
 class Searched:
     """How a search went: every step it took, the last one its choice, and what pivots bring.
 
-    ``queries`` are those that it looked at, which may be fewer than it was given, and ``tried`` is
-    the number of choices.
+    ``queries`` are those that it looked at, which may be fewer than it was given, ``tried`` is the
+    number of choices, and ``k`` that of the recalls in ``pivots``.
     """
 
     steps: tuple[Step, ...]
     pivots: tuple[Contribution, ...]
     queries: tuple[Query, ...]
     tried: int
+    k: int
 
 
 class Search(Protocol):

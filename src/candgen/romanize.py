@@ -109,7 +109,7 @@ def _small_kana() -> re.Pattern[str]:
 
 
 def _syllable(found: re.Match[str]) -> str:
-    """きゃ is kya, しゃ sha, ふぁ fa, うぃ wi, and っ doubles the consonant after it.
+    """きゃ is kya, しゃ sha, ふぁ fa, うぃ wi, いぇ ye, and っ doubles the consonant after it.
 
     >>> romanize("サッポロ"), romanize("キャッチ"), romanize("ウィーン"), romanize("ファ")
     ('sapporo', 'kyatchi', 'win', 'fa')
@@ -117,6 +117,8 @@ def _syllable(found: re.Match[str]) -> str:
     if found[3]:
         following = _any_ascii(found[3])
         return "t" if following.startswith("ch") else following[0]
-    consonant = _any_ascii(found[1])[:-1] or "w"
+    consonant = _any_ascii(found[1])[:-1] or {"い": "y", "う": "w"}.get(found[1], found[1])
+    if consonant == found[1]:  # two vowels, of which one is written small
+        return _any_ascii(found[1]) + _any_ascii(found[2])
     vowel = _any_ascii(found[2])
     return consonant + (vowel.lstrip("y") if consonant in ("sh", "ch", "j") else vowel)

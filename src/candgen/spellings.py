@@ -29,9 +29,12 @@ Floats = npt.NDArray[np.float64]
 
 
 def normalized_rows(
-    tables: Mapping[str, MentionTable], normalizer: str, languages: Mapping[str, str | None]
-) -> pa.Table:
+    tables: Mapping[str, MentionTable], normalizer: str, languages: Mapping[str, str | None],
+    *, longest: int | None = None,
+) -> pa.Table:  # fmt: skip
     """The rows of all tables: entity, text after the normalizer, count and number of the table.
+
+    Of texts, only so many symbols are kept.
 
     ``languages`` says which language the normalizer is told for each table. Rows of which the
     normalizer leaves nothing are left out.
@@ -41,8 +44,9 @@ def normalized_rows(
         for batch in table.arrow.to_batches(max_chunksize=_ROWS_AT_ONCE):
             mentions = batch["mention"].to_pylist()
             texts = normalize_many(mentions, normalizer, language=languages[name])
+            short = [text[:longest] for text in texts]
             columns = {
-                "entity": batch["entity"], "text": pa.array(texts, pa.large_string()),
+                "entity": batch["entity"], "text": pa.array(short, pa.large_string()),
                 "count": batch["count"], "table": pa.array(np.full(len(texts), number, np.uint16)),
             }  # fmt: skip
             parts.append(pa.table(columns))

@@ -13,6 +13,8 @@ from candgen.cli.options import check_output, parse_table
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
 
+LONGEST_EXAMPLE = 100
+
 
 def build_by_itself(
     target: str | None, candidates: Path | None, output: Path, said: Sequence[str],
@@ -40,7 +42,9 @@ def build_by_itself(
         sys.stderr.write(f"- {reason}\n")
     sys.stderr.write(f"{output}: {size}, {time.perf_counter() - start:.1f} s\n")
     example = known[0] if isinstance(known, list) else max(known, key=lambda row: row[2])[0]
-    sys.stderr.write(f"try: candgen query {shlex.quote(str(output))} {shlex.quote(example)} -k 5\n")
+    if len(example) <= LONGEST_EXAMPLE:
+        asked = shlex.join(["candgen", "query", str(output), example, "-k", "5"])
+        sys.stderr.write(f"try: {asked}\n")
 
 
 def _check(target: str | None, candidates: Path | None, said: Sequence[str], *, auto: bool) -> None:
@@ -56,4 +60,4 @@ def _check(target: str | None, candidates: Path | None, said: Sequence[str], *, 
             "their entities or without"
         )
     if said:
-        raise ParameterError(f"--auto chooses for itself what {said[0]} says: drop one of them")
+        raise ParameterError(f"--auto takes no {said[0]}, it chooses by itself: drop one of them")

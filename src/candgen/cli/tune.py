@@ -137,7 +137,8 @@ def tune(
 
     Every combination is tried; test is never looked at. The highest recall wins, among equals
     the highest mean reciprocal rank. With several pivots and no --grid alpha, an alpha is found for
-    each; those that are not worth what they take are left out. The recalls of rerank, which is pti
+    each, by recall and mean reciprocal rank together; those that are not worth what they take are
+    left out, even if that costs a little. The recalls of rerank, which is pti
     with a second stage, are those of its first stage; the weights of the second are learned on dev
     when it is built. --method pti is the paper's.
     """
@@ -210,7 +211,7 @@ def _with_pivots(
     ranking, pivots = choose_pivots(
         known, tables, language=training.language, progress=training.progress
     )
-    reasons.append(why_pivots(ranking, list(pivots), len(tables)))
+    reasons.append(why_pivots(ranking, pivots, len(tables), known))
     return replace(training, pivots=pivots)
 
 
@@ -264,7 +265,7 @@ def _check_searched(
     if method.search is None or method.joint & set(grid) or len(pivots) < 2:
         raise ParameterError(
             "--worth is for several pivots whose alphas are searched: drop it, or give two --pivot "
-            "or more, no --grid alpha and the method pti"
+            "or more, no --grid alpha and the method pti or rerank"
         )
 
 

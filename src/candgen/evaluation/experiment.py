@@ -160,7 +160,15 @@ def _search(
     note = f"The steps of the search, which tried {tried} choices."
     if len(found.queries) < len(queries):
         note += f" It looked at {len(found.queries)} of {len(queries)} dev queries."
-    return Tuning(tuple(trials), len(found.queries), k, pivots=found.pivots, chosen=best, note=note)
+    return Tuning(
+        tuple(trials),
+        len(found.queries),
+        k,
+        pivots=found.pivots,
+        chosen=best,
+        note=note,
+        pivots_k=found.k,
+    )
 
 
 def _try_each(

@@ -137,6 +137,7 @@ def rank_pivots(
     most: int | None = None,
     least: float = LEAST,
     distances: Mapping[str, float] | None = None,
+    own: MentionTable | None = None,
     progress: Progress = nothing,
 ) -> PivotRanking:
     """Measure every language, and say in which order to add them as pivots of a target.
@@ -149,7 +150,8 @@ def rank_pivots(
 
     The target is a mention table, or a sequence of names: then its entities are not known, and all
     is estimated from at most ``sample`` of the names. ``language`` is the target's code; a table of
-    that code, or equal to the target, is left out. Candidates are read one at a time.
+    that code, or equal to the target, is left out, and so is one equal to ``own``, where the target
+    is only a part of a table. Candidates are read one at a time.
     """
     _check(by, most, least, sample)
     check_normalizer(normalizer)
@@ -164,7 +166,7 @@ def rank_pivots(
     measured: list[Measured] = []
     for number, code in enumerate(candidates):
         progress(f"looking at {code}", number / len(candidates))
-        if code == language or not _usable(code, table := candidates[code], target):
+        if code == language or not _usable(code, table := candidates[code], (target, own)):
             continue
         measured.append(measure(code, table))
     if not measured:
@@ -175,11 +177,13 @@ def rank_pivots(
     return PivotRanking(rows, by, size, language, normalizer, estimated)
 
 
-def _usable(code: str, table: MentionTable, target: MentionTable | Sequence[str]) -> bool:
+def _usable(code: str, table: MentionTable, own: Sequence[object]) -> bool:
     """Whether it is a table, and another one than the target."""
     if not isinstance(table, MentionTable):
         raise ParameterError(f"the candidate {code!r} is {table!r}: expected a mention table")
-    return not (isinstance(target, MentionTable) and len(table) == len(target) and table == target)
+    return not any(
+        isinstance(each, MentionTable) and len(table) == len(each) and table == each for each in own
+    )
 
 
 def _ranked(

@@ -8,6 +8,9 @@ from candgen.errors import TableError
 from candgen.evaluation.corpus import SUFFIXES, Corpus
 from candgen.mentions import MentionTable
 
+NOT_NAMES = "entities"
+"""``candgen extract-wikidata`` puts a table of what entities are beside the names."""
+
 
 class TableFolder(Mapping[str, MentionTable]):
     """A folder of mention tables as a mapping: language -> table, in the order of the codes.
@@ -23,7 +26,7 @@ class TableFolder(Mapping[str, MentionTable]):
     ) -> None:
         """Look into the folder; the language ``without`` is as if it were not there."""
         self._corpus = Corpus(Path(folder), skip_bad_rows=skip_bad_rows)
-        found = self._corpus.languages
+        found = [language for language in self._corpus.languages if language != NOT_NAMES]
         self._languages = [language for language in found if language != without]
         if not self._languages:
             others = f" but that of {without}" if found else ""

@@ -50,7 +50,8 @@ class Tuning:
 
     ``generator`` is the best one where generators were built to find it out, and None where a
     method found the ranks without building any. A search also tells what each pivot brings, what
-    it has ``chosen``, and in a ``note`` how many choices it tried.
+    it has ``chosen``, and in a ``note`` how many choices it tried; ``pivots_k`` is the k of the
+    recalls that it tells of pivots: of what a second stage gets to see, where there is one.
     """
 
     trials: tuple[Trial, ...]
@@ -60,6 +61,7 @@ class Tuning:
     pivots: tuple[Contribution, ...] = ()
     chosen: Trial | None = None
     note: str = ""
+    pivots_k: int = 0
 
     @property
     def best(self) -> Trial:
@@ -93,7 +95,7 @@ class Tuning:
             for each in self.pivots
         ]  # fmt: skip
         columns = (
-            "pivot", "alpha", f"recall@{self.k} without", "change", "of 100 MRR", "postings",
+            "pivot", "alpha", f"recall@{self.pivots_k} without", "change", "of 100 MRR", "postings",
             "% of all", "",
         )  # fmt: skip
         note = (

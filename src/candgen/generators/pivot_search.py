@@ -218,7 +218,7 @@ class _Search:
         self.dev.progress("chosen on dev", 1.0)
         return Searched(
             steps, tuple(pivots[pivot] for pivot in self.dev.pivots), self.dev.queries,
-            len(self.dev.known),
+            len(self.dev.known), self.dev.k,
         )  # fmt: skip
 
     @property

@@ -72,8 +72,7 @@ class Rerank:
                 f"the generator is {generator!r}, which cannot be asked for candidates: "
                 "expected one that is built, such as a PivotTokenIndex"
             )
-        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-            raise ParameterError(f"depth is {depth!r}: expected a whole number of at least 1")
+        check_depth(depth)
         check_normalizer(normalizer)
         if not pivots and target is None:
             pivots, target, spoken = _names_of(generator)
@@ -196,6 +195,13 @@ class Rerank:
         made.learned = stored.parameters["learned"]
         made.stage = Stage.from_stored(stored.parameters, under("stage", stored.arrays))
         return made
+
+
+def check_depth(depth: object) -> int:
+    """A number of candidates."""
+    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+        raise ParameterError(f"depth is {depth!r}: expected a whole number of at least 1")
+    return depth
 
 
 def _ordered(answer: Answer, scores: npt.NDArray[np.float64], k: int) -> list[Candidate]:

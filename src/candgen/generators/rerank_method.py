@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from candgen.generators import pivot_method
 from candgen.generators.pivot import PivotTokenIndex
+from candgen.generators.pivot_choice import Choice
 from candgen.generators.pivot_search import LAMS, search_weights
-from candgen.generators.rerank import DEPTH, Rerank
-from candgen.methods import WORTH, Parameters, Progress, Ranks, Searched, Size, Training
+from candgen.generators.rerank import DEPTH, Rerank, check_depth
+from candgen.methods import WORTH, Parameters, Progress, Ranks, Searched, Size, Step, Training
 from candgen.queries import Query
 
 OWN = frozenset({"depth"})
@@ -39,6 +40,8 @@ def ranks(
     training: Training, choices: Sequence[Parameters], queries: Sequence[Query], k: int
 ) -> list[Ranks]:
     """The ranks that the first stage would give, for each choice."""
+    for choice in choices:
+        _depth(choice)
     return pivot_method.ranks(training, [_first(choice) for choice in choices], queries, k)
 
 
@@ -50,15 +53,22 @@ def search(
     """Weights of the first stage by what is among the ``depth`` candidates that the second sees.
 
     How much a language is worth does not depend on the skeletons of ``sound``, which make a search
-    several times as long, so that it is done without them.
+    several times as long, so that it is done without them; the last step is what it chose, with
+    them.
     """
-    first = _first(fixed)
-    if first["normalizer"] == "sound":
-        first["normalizer"] = "latin"
-    return search_weights(
-        training, first, queries, max(k, _depth(fixed)),
+    first, depth = _first(fixed), max(k, _depth(fixed))
+    if not Choice.of(training, {**first, "alpha": 1.0}).is_plain:
+        return None
+    quick = {**first, "normalizer": "latin"} if first["normalizer"] == "sound" else first
+    found = search_weights(
+        training, quick, queries, depth,
         lams=LAMS if lams is None else lams, worth=worth, mrr=RECALL_FIRST, progress=progress,
     )  # fmt: skip
+    if quick is first:
+        return found
+    chosen = found.steps[-1].parameters
+    (ranked,) = pivot_method.ranks(training, [{**first, **chosen}], found.queries, depth)
+    return replace(found, steps=(*found.steps, Step(chosen, ranked)))
 
 
 def _first(parameters: Parameters) -> dict[str, object]:
@@ -67,7 +77,7 @@ def _first(parameters: Parameters) -> dict[str, object]:
 
 
 def _depth(parameters: Parameters) -> int:
-    return int(parameters.get("depth", DEPTH))
+    return check_depth(parameters.get("depth", DEPTH))
 
 
 def _has(index: PivotTokenIndex, pivot: str) -> bool:

@@ -1,5 +1,6 @@
 """The second stage itself: what it knows of entities, and the order in which it puts them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,12 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Answers = Sequence[Sequence[tuple[str, float]]]
 
+LEAST_SHARE = 1e-300
+"""A score that is less of the best one counts as so much: its logarithm must be finite."""
+LONGEST = 1000
+"""Symbols of a mention or name that are compared: the rest of a longer one tells nothing new."""
+NAMES_OF_AN_ENTITY = 30
+"""Of each table, for learning edits: some entities have thousands, and pairs are their products."""
 MOST_PAIRS = 30_000
 """Pairs of names that edits are learned from: more change nothing that can be measured."""
 
@@ -60,7 +67,7 @@ class Stage:
         """
         tables = {**({} if target is None else {"": target}), **pivots}
         spoken = {name: name or language for name in tables}
-        rows = normalized_rows(tables, normalizer, spoken)
+        rows = normalized_rows(tables, normalizer, spoken, longest=LONGEST)
         if not len(rows):
             raise ParameterError("no name is left after normalising: there is nothing to compare")
         pairs = _aligned(rows, joint=target is not None)
@@ -70,7 +77,8 @@ class Stage:
 
     def texts(self, mentions: Sequence[str]) -> list[str]:
         """Mentions as they are compared."""
-        return normalize_many(mentions, self.normalizer, language=self.language)
+        texts = normalize_many(mentions, self.normalizer, language=self.language)
+        return [text[:LONGEST] for text in texts]
 
     def features(self, mentions: Sequence[str], answers: Answers) -> Features:
         """The properties of the candidates of each mention, which have positive scores."""
@@ -90,7 +98,8 @@ class Stage:
         )  # fmt: skip
         known = entity_of >= 0
         tops = np.maximum.reduceat(scores, starts[:-1][sizes > 0]) if len(scores) else scores
-        values[:, 0] = np.log(scores / np.repeat(tops, sizes[sizes > 0]))
+        share = scores / np.repeat(tops, sizes[sizes > 0])
+        values[:, 0] = np.log(np.maximum(share, LEAST_SHARE))
         values[:, 1] = likeness
         values[:, 2] = logarithm(frequency)
         values[known, 3] = logarithm(spellings.popularity[entity_of[known]])
@@ -144,8 +153,11 @@ def _aligned(rows: pa.Table, *, joint: bool) -> list[tuple[str, str]]:
     chosen = rows.filter(pc.is_in(rows["entity"], value_set=pa.array(few, pa.large_string())))
     names: dict[str, list[tuple[int, str]]] = {}
     columns = (chosen[name].to_pylist() for name in ("entity", "table", "text"))
+    taken: Counter[tuple[str, int]] = Counter()
     for entity, table, text in zip(*columns, strict=True):
-        names.setdefault(entity, []).append((table, text))
+        taken[entity, table] += 1
+        if taken[entity, table] <= NAMES_OF_AN_ENTITY:
+            names.setdefault(entity, []).append((table, text))
     pairs: list[tuple[str, str]] = []
     for entity in few:
         mine = [each for each in names.get(entity, ()) if each[0] == 0 or not joint]
