@@ -242,6 +242,18 @@ def test_a_depth_that_is_none(cli, folder, tmp_path, depth):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--grid", "depth=1,200"], "say --set depth=N"),
+        (["--set", "normalizer=latin", "--normalizer", "sound"], "are the same: drop one"),
+    ],
+)
+def test_what_tune_cannot_choose(cli, folder, tmp_path, arguments, sentence):
+    done = cli("tune", tmp_path, "--pivot", folder / "is.tsv.gz", *arguments)
+    assert done.status == 2 and sentence in done.err
+
+
 def test_tune_with_a_threshold_tries_the_grid(cli, folder, tmp_path):
     dataset = tmp_path / "fo.dataset"
     cli("split", folder / "fo.tsv.gz", "--normalizer", "default", "-o", dataset)

@@ -322,7 +322,10 @@ def test_whom_an_entity_is_compared_with():
 
 
 def test_what_cannot_be_explained():
-    with pytest.raises(CandgenError, match=r"'Q1' is not among the first 4 candidates for 'Vín'"):
+    with pytest.raises(
+        CandgenError,
+        match=r"'Q1' is not among the 4 candidates that the second stage saw for 'Vín'",
+    ):
         Rerank(pti(tokenizer=candgen.CharNgrams(1, 2))).explain("Vín", "Q1")
     with pytest.raises(CandgenError, match=r"mention 0 is 7: expected a string"):
         Rerank(pti()).explain(7, "Q1741")

@@ -85,7 +85,7 @@ def build(
         Path | None,
         typer.Option(
             metavar="QUERIES",
-            help="Dev queries, a TSV file or a dataset, for methods that learn when to stop.",
+            help="Dev queries, a TSV file or a dataset, for methods that learn from them.",
         ),
     ] = None,
     alphas: Annotated[
@@ -120,7 +120,7 @@ def build(
     ] = None,
     normalizer: Annotated[
         Normalizer | None,
-        typer.Option(help="How text is folded.", show_default=Normalizer.DEFAULT.value),
+        typer.Option(help="How text is folded.", show_default="default; latin for rerank"),
     ] = None,
     settings: Annotated[
         list[str] | None,

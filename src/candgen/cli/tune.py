@@ -248,7 +248,14 @@ def _parameters(
     fixed: dict[str, Any] = {}
     if "normalizer" in method.options and (normalizer is not None or name != BOTH_STAGES):
         fixed["normalizer"] = (normalizer or Normalizer.DEFAULT).value
+    if "depth" in grid:
+        raise ParameterError(
+            "--grid depth: what is tried is measured in the first stage, which depth does not "
+            "change: say --set depth=N"
+        )
     for each, value in parse_settings(settings).items():
+        if each == "normalizer" and normalizer is not None:
+            raise ParameterError("--set normalizer and --normalizer are the same: drop one")
         if each in grid:
             raise ParameterError(f"--set {each} and --grid {each}: say one of them")
         if each in method.grid:

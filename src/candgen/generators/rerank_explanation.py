@@ -64,8 +64,8 @@ def explain(
     before = [each for each, _ in answer]
     if entity not in before:
         raise ParameterError(
-            f"{entity!r} is not among the first {len(answer)} candidates for {mention!r}, so the "
-            "second stage has not moved it: explain it in an index without a second stage"
+            f"{entity!r} is not among the {len(answer)} candidates that the second stage saw for "
+            f"{mention!r}, so that there is nothing to explain"
         )
     after = [candidate.entity for candidate in order]
     row = before.index(entity)
