@@ -66,8 +66,8 @@ NAMES = {
     "hy": "Երևան yerevan, Հայաստան hayastan, Գյումրի gyumri, Վանաձոր vanadzor, Ոսկի voski",
     "ka": "თბილისი tbilisi, ბათუმი batumi, ჭიათურა chiatura, ქუთაისი kutaisi, ᲒᲝᲠᲘ gori",
     "ko": "서울 seoul, 부산 busan, 대구 daegu, 인천 incheon, 런던 leondeon",
-    "ja": "トーキョー tokyo, キャッチ kyatchi, サッポロ sapporo, イェール yeru, しんじゅく shinjuku, "
-    "ウィーン win, ファ fa, ｶﾞﾝﾀﾞﾑ gandamu, なごや nagoya",
+    "ja": "トーキョー tokyo, キャッチ kyatchi, サッポロ sapporo, しんじゅく shinjuku, "
+    "ウィーン win, イェール yeru, ファ fa, ｶﾞﾝﾀﾞﾑ gandamu, なごや nagoya",
     "zh": "北京 beijing, 上海 shanghai, 南京 nanjing, 巴黎 bali",
     "th": "ไทย thaiy, เปรู peru, โคราช khorach",
     "lo": "ລາວ lav, ໄທ thai",
