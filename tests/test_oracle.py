@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import toy
-from candgen.text import NORMALIZERS, normalize
+from candgen.text import normalize
 from oracle import BOUNDARY, Oracle, ngrams, whole, words
 
 bigrams = partial(ngrams, low=2, high=2)
@@ -62,7 +62,7 @@ def test_toy_world(mention, lam):
     assert toy_oracle(lam=lam).candidates(mention, 0) == []
 
 
-@pytest.mark.parametrize("normalizer", NORMALIZERS)
+@pytest.mark.parametrize("normalizer", ["default", "latin", "paper", "none"])
 def test_toy_figures_are_the_same_however_the_names_are_normalised(normalizer):
     def table(rows):
         return [(normalize(mention, normalizer), entity, count) for mention, entity, count in rows]

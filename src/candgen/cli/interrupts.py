@@ -10,13 +10,20 @@ from candgen.cli.output import note
 def interruptible(advice: str = "") -> Iterator[None]:
     """Let Ctrl-C be a KeyboardInterrupt, and say what to do next.
 
-    Numba makes a SystemError of it if it was just loading a kernel.
+    Numba makes a SystemError of it if it was just loading a kernel, sometimes by way of another.
     """
     try:
         yield
     except (KeyboardInterrupt, SystemError) as error:
-        if not any(isinstance(each, KeyboardInterrupt) for each in (error, error.__cause__)):
+        if not any(isinstance(each, KeyboardInterrupt) for each in _behind(error)):
             raise
         if advice:
             note(f"candgen: interrupted; {advice}")
         raise KeyboardInterrupt from error
+
+
+def _behind(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception, and those that led to it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
