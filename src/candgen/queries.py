@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from candgen.errors import TableError
 from candgen.files import write_text
-from candgen.table_rows import row_problem, shown
+from candgen.table_rows import decoded, row_problem, shown
 
 EASY, MEDIUM, HARD = TYPES = ("easy", "medium", "hard")
 """Gold seen with this mention, seen with others only, never seen in the target's training data."""
@@ -30,15 +30,7 @@ def read_queries(path: FilePath) -> list[Query]:
         data = where.read_bytes()
     except OSError as error:
         raise TableError(f"{where} cannot be read: {error.strerror or error}") from error
-    try:
-        text = data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise TableError(
-            f"{where} line {line}: byte 0x{data[error.start]:02x} is not UTF-8: "
-            "save the file as UTF-8"
-        ) from None
-    lines = text.removesuffix("\n").split("\n")
+    lines = decoded(where, data).removesuffix("\n").split("\n")
     columns = lines[0].removesuffix("\r").split("\t")
     *needed, types = (columns.count(name) for name in Query._fields)
     if needed != [1, 1] or types > 1:

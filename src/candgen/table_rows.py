@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from numbers import Integral
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -35,6 +36,18 @@ class Rows(NamedTuple):
     skipped: int = 0
     first_skipped: str | None = None
     metadata: Mapping[str, str] = {}
+
+
+def decoded(where: Path, data: bytes) -> str:
+    """The text of a file, without a byte order mark; what is not UTF-8 is named by its line."""
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise TableError(
+            f"{where} line {line}: byte 0x{data[error.start]:02x} is not UTF-8: "
+            "save the file as UTF-8"
+        ) from None
 
 
 def row_problem(mention: object, entity: object, count: object) -> str | None:

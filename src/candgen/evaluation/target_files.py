@@ -6,7 +6,7 @@ from pathlib import Path
 
 from candgen.errors import TableError
 from candgen.mentions import MentionTable
-from candgen.table_rows import shown
+from candgen.table_rows import decoded, shown
 
 
 def read_target(path: Path, *, skip_bad_rows: bool = False) -> MentionTable | list[str]:
@@ -55,13 +55,6 @@ def _lines(path: Path) -> list[str]:
         raise TableError(f"{path} is no sound gzip file: copy or download it again") from error
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror or error}") from error
-    try:
-        text = data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise TableError(
-            f"{path} line {line}: byte 0x{data[error.start]:02x} is not UTF-8: "
-            "save the file as UTF-8"
-        ) from None
     # Not str.splitlines: U+2028 and the like are ordinary characters here.
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    lines = decoded(path, data).removesuffix("\n").split("\n")
+    return [line.removesuffix("\r") for line in lines]
