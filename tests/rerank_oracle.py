@@ -120,14 +120,44 @@ class NaiveStage:
     def value(self, features: Sequence[float]) -> float:
         return math.fsum(w * x for w, x in zip(self.weights, features, strict=True))
 
-    def candidates(
-        self, text: str, answer: Sequence[tuple[str, float]], k: int, depth: int
-    ) -> list[tuple[str, float]]:
-        """The first ``depth`` of an answer by their values, then the rest, all with new scores."""
+    def compared(
+        self, text: str, answer: Sequence[tuple[str, float]]
+    ) -> dict[str, tuple[float, float, float]]:
+        """Share of the best score, likeness and frequency of the candidates of one text."""
         most = max((score for _, score in answer), default=1.0)
+        rows = ((entity, self.features(text, entity, score / most)) for entity, score in answer)
+        return {entity: (row[0], row[1], row[2]) for entity, row in rows}
+
+    def candidates(
+        self,
+        text: str,
+        answer: Sequence[tuple[str, float]],
+        k: int,
+        depth: int,
+        other: tuple[str, Sequence[tuple[str, float]]] | None = None,
+    ) -> list[tuple[str, float]]:
+        """The candidates that are compared by their values, then the rest, all with new scores.
+
+        ``other`` is a translation and its answer, which has half of the depth.
+        """
+        half = 0 if other is None else depth // 2
+        mine = self.compared(text, answer[: depth - half])
+        theirs = {} if other is None or not half else self.compared(other[0], other[1][:half])
         moved = []
-        for entity, score in answer[:depth]:
-            v = self.value(self.features(text, entity, score / most))
+        for entity in {**mine, **theirs}:
+            found = [each[entity] for each in (mine, theirs) if entity in each]
+            row = self.features(text, entity, 1.0)
+            row[0] = max(share for share, _, _ in found)
+            # Where both are as like, the mention counts; where only the translation found it, it is
+            # not compared with the mention.
+            row[1], row[2] = next(
+                (alike, often) for _, alike, often in found
+                if alike == max(like for _, like, _ in found)
+            )  # fmt: skip
+            row[5] = row[5] if entity in mine else 0.0
+            v = self.value(row)
             moved.append((entity, 1 + (1 + v / (1 + abs(v))) / 2))
         moved.sort(key=lambda each: (-each[1], len(each[0]), each[0]))
-        return (moved + [(entity, s / (1 + s)) for entity, s in answer[depth:]])[:k]
+        seen = {entity for entity, _ in moved}
+        rest = [(entity, s / (1 + s)) for entity, s in answer if entity not in seen]
+        return (moved + rest)[:k]

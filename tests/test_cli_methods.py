@@ -15,7 +15,7 @@ from candgen.cli.facts import LISTED, POINTS, facts_of, sparkline
 from candgen.cli.query import json_line, tsv_rows
 from candgen.evaluation.dataset import write_dataset
 from candgen.generators import METHODS
-from candgen.methods import Training
+from candgen.methods import WORTH, Training
 from candgen.queries import write_queries
 from test_cli import environment, is_refusal, snapshot
 from test_conformance import SPLIT, TABLES, quick, skip_without_torch
@@ -64,6 +64,11 @@ def indexes(world):
 
 
 # ---------------------------------------------------------------- build
+
+
+def test_help_says_what_is_worth_it(cli):
+    """The help must not wait for NumPy, so that it cannot ask the library."""
+    assert f"[default: ({WORTH});" in " ".join(cli("tune", "--help").out.split())
 
 
 def test_help_lists_every_method(cli):

@@ -67,28 +67,45 @@ ANSWERS = st.dictionaries(ENTITIES, st.floats(1e-30, 1e30), max_size=9).map(
 QUERIES = st.lists(mentions() | st.sampled_from(["", "zz", "Ω"]), min_size=1, max_size=3)
 
 
+class Twofold(Listed):
+    """One answer for mentions, another for the texts that they are translated into."""
+
+    def __init__(self, mentions, own, other):
+        self.mentions, self.own, self.other = set(mentions), own, other
+
+    def candidates(self, mentions, k=30):
+        return [(self.own if each in self.mentions else self.other)[:k] for each in mentions]
+
+
 @given(
-    tables(), tables() | st.none(), ANSWERS, QUERIES, WEIGHTS,
+    tables(), tables() | st.none(), ANSWERS, ANSWERS, QUERIES, WEIGHTS,
     st.integers(1, 12), st.integers(1, 12),
 )  # fmt: skip
 @SLOW
-def test_the_order_is_what_the_oracle_says(pivot, target, answer, queries, weights, k, depth):
+def test_the_order_is_what_the_oracle_says(
+    pivot, target, answer, other, queries, weights, k, depth
+):
     mine = None if target is None else MentionTable.from_pairs(target)
     rerank = Rerank(
-        Listed(*answer), pivots={"is": MentionTable.from_pairs(pivot)}, target=mine,
+        Twofold(queries, answer, other), pivots={"is": MentionTable.from_pairs(pivot)}, target=mine,
         normalizer="none", weights=weights, depth=depth,
     )  # fmt: skip
     slow = oracle(rerank, {"is": pivot}, target)
-    for query, found in zip(queries, rerank.candidates(queries, k), strict=True):
-        every = dict(slow.candidates(query, answer, len(answer), depth))
-        expected = [score for _, score in slow.candidates(query, answer, k, depth)]
+    texts = rerank.stage.translated(queries)
+    for query, text, found in zip(queries, texts, rerank.candidates(queries, k), strict=True):
+        asked_as = answer if text in queries else other
+        more = None if text is None or depth == 1 else (text, asked_as)
+        listed = slow.candidates(query, answer, len(answer) + len(other), depth, more)
+        every, expected = dict(listed), [score for _, score in listed[:k]]
         # Where the oracle has two level to the last digit, either may come first.
         assert [score for _, score in found] == pytest.approx(expected, rel=1e-9)
         assert [score for _, score in found] == pytest.approx(
             [every[entity] for entity, _ in found], rel=1e-9
         )
-        if len(answer) > depth:
-            assert [e for e, _ in found[depth:]] == [e for e, _ in answer[depth:k]]
+        half = 0 if more is None else depth // 2
+        seen = {*dict(answer[: depth - half]), *dict(asked_as[:half])}
+        rest = [entity for entity, _ in answer if entity not in seen]
+        assert [entity for entity, _ in found[len(seen) :]] == rest[: max(k - len(seen), 0)]
 
 
 @given(tables(), ANSWERS, QUERIES, st.integers(1, 12), st.integers(1, 12))

@@ -12,6 +12,6 @@ METHODS = {
     "pti-smoothing": "pti-fusion, with additive smoothing of the pivots' probabilities",
     "cascade": "wikipriors, and pti where it finds nothing: for languages with much data",
     "cascade-fill": "wikipriors first, and pti for the places that it leaves",
-    "rerank": "pti on romanised names, its first 200 put into order by learned edits",
+    "rerank": "pti on romanised names, its first 300 put into order by learned edits",
 }
 """The names that ``candgen build --method`` takes, in the order of the tables."""

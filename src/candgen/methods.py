@@ -71,7 +71,7 @@ class Size(NamedTuple):
     removed: float = 0.0
 
 
-WORTH = 0.1
+WORTH = 0.03
 """Points of recall that a pivot must bring for each tenth of the index's postings it takes."""
 
 

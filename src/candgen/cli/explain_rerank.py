@@ -8,6 +8,7 @@ from candgen.cli.output import show, table, visible
 if TYPE_CHECKING:
     from candgen.edits import Edit
     from candgen.generators.rerank_explanation import Property, RerankExplanation
+    from candgen.lexicon import Word
 
 SPACE = "␣"
 """A space that comes, goes or changes, so that it can be seen."""
@@ -21,7 +22,7 @@ def rerank_json(explanation: "RerankExplanation", first: dict[str, Any] | None) 
         "entity": explanation.entity,
         "score": explanation.score,
         "place": explanation.after,
-        "place_in_first_stage": explanation.before,
+        "place_in_first_stage": explanation.before or None,
         "leader": explanation.leader,
         "properties": [
             {
@@ -33,17 +34,20 @@ def rerank_json(explanation: "RerankExplanation", first: dict[str, Any] | None) 
         ],
         "spelling": explanation.spelling,
         "edits": [edit._asdict() for edit in explanation.edits],
+        "translation": explanation.translation,
+        "words": [word._asdict() for word in explanation.words],
         "first": first,
     }  # fmt: skip
 
 
 def show_rerank(explanation: "RerankExplanation") -> None:
     """Where the entity stood and stands, what moved it, and how its name became the mention."""
+    before = f"was {explanation.before} in the first stage"
     show(
         f"{visible(explanation.mention)} -> {visible(explanation.entity)}: "
         f"score {explanation.score:.4g}, place {explanation.after} "
-        f"(was {explanation.before} in the first stage)",
-        f"seen as {visible(explanation.normalized)!r}",
+        f"({before if explanation.before else 'found by its translation'})",
+        f"seen as {visible(explanation.normalized)!r}{_translated(explanation.words)}",
         "",
         _properties(explanation.properties, explanation.leader),
         "",
@@ -56,6 +60,12 @@ def show_rerank(explanation: "RerankExplanation") -> None:
         )
     else:
         show("It has no name that the mention could be compared with.")
+
+
+def _translated(words: "Sequence[Word]") -> str:
+    """Which words were translated, and how likely these translations are."""
+    each = (f"{visible(a)} is {visible(b)} (p = {share:.2f})" for a, b, share in words)
+    return f", where {', '.join(each)}" if words else ""
 
 
 def _properties(properties: "Sequence[Property]", leader: str | None) -> Any:  # noqa: ANN401

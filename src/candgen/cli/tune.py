@@ -81,7 +81,7 @@ def tune(
             min=0.0,
             help="Of several pivots, leave out those that bring less than this many points of "
             "recall for each tenth of the index's postings; 0 keeps all.",
-            show_default="0.1",
+            show_default="0.03",
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", metavar="N", min=1, help="Recall at this k.")] = 30,

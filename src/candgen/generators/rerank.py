@@ -16,6 +16,7 @@ from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.languages import tables_of
 from candgen.generators.parts import pack_parts, stored_part
 from candgen.generators.rerank_explanation import RerankExplanation, explain
+from candgen.generators.rerank_seen import Answer, Seen
 from candgen.generators.rerank_stage import Features, Stage
 from candgen.generators.rerank_weights import Weights, learn_weights
 from candgen.mentions import MentionTable
@@ -25,12 +26,11 @@ from candgen.sources import SourceMention
 from candgen.storage import Contents, Stored, prefixed, under
 from candgen.text import check_normalizer
 
-DEPTH = 200
+DEPTH = 300
 AT_ONCE = 256
 """Mentions that are put into order together."""
 
 Knows = Callable[[Sequence[str]], list[bool]]
-Answer = Sequence[tuple[str, float]]
 
 log = logging.getLogger("candgen")
 
@@ -41,17 +41,19 @@ class Rerank:
     What counts is the score of the first stage, how likely the mention is a copy of one of the
     entity's names (by edits that are learned from names of the same entities in two languages), how
     frequent that name is, and how well known the entity: see ``Weights``. The weights are learned
-    on ``dev`` queries; without any, they are fixed ones.
+    on ``dev`` queries; without any, they are fixed ones. Words that names translate are learned
+    too: a mention that has some is also asked with their translations, see ``Lexicon``.
 
     The names are those of the generator, if it is a PivotTokenIndex, or of the tables that are
     given. Neither may hold the mentions of ``dev`` queries that are not easy.
 
     >>> from candgen.generators.pivot import PivotTokenIndex
-    >>> icelandic = MentionTable.from_pairs([("Rúmenía", "Q218"), ("Rúm", "Q42177")])
+    >>> icelandic = MentionTable.from_pairs(
+    ...     [("Moskva", "Q649"), ("Moska", "Q32815"), ("Moso", "Q43347")])
     >>> index = PivotTokenIndex.build({"is": icelandic}, language="fo")
-    >>> [[candidate.entity for candidate in generator.candidates(["Rumenien"])[0]]
+    >>> [[candidate.entity for candidate in generator.candidates(["Moskwa"])[0]]
     ...  for generator in (index, Rerank(index))]
-    [['Q218', 'Q42177'], ['Q218', 'Q42177']]
+    [['Q32815', 'Q649', 'Q43347'], ['Q649', 'Q32815', 'Q43347']]
     """
 
     def __init__(
@@ -95,14 +97,14 @@ class Rerank:
     def _learn(self, dev: list[Query], target: MentionTable | None) -> None:
         """Choose weights by the dev queries whose gold is among the first candidates."""
         _warn_of_leaks(dev, target)
-        mentions = [query.mention for query in dev]
-        answers = self._first(mentions, self.depth)
-        features = self.stage.features(mentions, answers)
+        seen = self._seen([query.mention for query in dev], self.depth)
+        starts = seen.features.starts
         gold = np.full(len(dev), -1, np.int64)
-        for number, (query, answer) in enumerate(zip(dev, answers, strict=True)):
-            places = (at for at, (entity, _) in enumerate(answer) if entity == query.entity)
-            gold[number] = next((features.starts[number] + at for at in places), -1)
-        weights = learn_weights(features.values, features.starts, gold)
+        for number, (query, answer) in enumerate(zip(dev, seen.answers, strict=True)):
+            compared = answer[: starts[number + 1] - starts[number]]
+            places = (at for at, (entity, _) in enumerate(compared) if entity == query.entity)
+            gold[number] = next((starts[number] + at for at in places), -1)
+        weights = learn_weights(seen.features.values, starts, gold)
         self.stage = replace(self.stage, weights=weights)
         self.learned["queries"] = int(np.count_nonzero(gold >= 0))
 
@@ -128,24 +130,14 @@ class Rerank:
         asked = check_query(mentions, k)
         answers: list[list[Candidate]] = []
         for first in range(0, len(asked), AT_ONCE):
-            batch = asked[first : first + AT_ONCE]
-            found = self._first(batch, max(k, self.depth))
-            features = self.stage.features(batch, [answer[: self.depth] for answer in found])
-            scores = self._scores(features)
-            for number, answer in enumerate(found):
-                mine = scores[features.starts[number] : features.starts[number + 1]]
-                answers.append(_ordered(answer, mine, k))
+            seen = self._seen(asked[first : first + AT_ONCE], k)
+            scores, starts = self._scores(seen.features), seen.features.starts
+            for number, answer in enumerate(seen.answers):
+                answers.append(_ordered(answer, scores[starts[number] : starts[number + 1]], k))
         return answers
 
-    def _first(self, mentions: list[str], k: int) -> list[Answer]:
-        """What the generator answers, without what has no positive score."""
-        found = self.generator.candidates(mentions, k)
-        if not isinstance(found, Sequence) or len(found) != len(mentions):
-            raise ParameterError(
-                f"the generator answered {len(mentions)} mentions with {found!r:.60}: "
-                "expected a list, an answer to each mention"
-            )
-        return [[each for each in answer if 0 < each[1] < math.inf] for answer in found]
+    def _seen(self, mentions: list[str], k: int) -> Seen:
+        return Seen.of(self.generator, self.stage, mentions, k, self.depth)
 
     def _scores(self, features: Features) -> npt.NDArray[np.float64]:
         # Not a product of matrices, which may round a row otherwise in other company.
@@ -166,10 +158,10 @@ class Rerank:
     def explain(self, mention: str, entity: str) -> RerankExplanation:
         """Why the entity stands where it does, and where the first stage had it."""
         check_query([mention], 1)
-        answer = self._first([mention], self.depth)[0]
-        features = self.stage.features([mention], [answer])
-        order = _ordered(answer, self._scores(features), len(answer))
-        return explain(self.generator, self.stage, mention, entity, answer, features, order)
+        seen = self._seen([mention], self.depth)
+        scores = self._scores(seen.features)
+        order = _ordered(seen.answers[0], scores, len(scores))
+        return explain(self.generator, self.stage, mention, entity, seen, order)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write both stages to a folder that ``candgen.load`` opens."""

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 from candgen.edits import Edit
 from candgen.errors import ParameterError
 from candgen.generators.candidate import Candidate
-from candgen.generators.rerank_stage import Features, Stage
+from candgen.generators.rerank_seen import Seen
+from candgen.generators.rerank_stage import Stage
 from candgen.generators.rerank_weights import Weights
+from candgen.lexicon import Word
 
 
 class Property(NamedTuple):
@@ -34,8 +36,10 @@ class RerankExplanation:
 
     It is compared with the ``leader``: the candidate that now stands first, or, if it is that
     itself, with the one that the first stage had first, or else with the second one. ``spelling``
-    is its name that is most like the mention, ``edits`` how that name becomes the mention, and
-    ``first`` what the first stage has to say, where it can explain itself.
+    is its name that is most like the mention, or, where that is liker, like the ``translation``,
+    in which ``words`` are replaced. ``edits`` tell how that name becomes the one or the other,
+    which is in ``normalized``. ``before`` is 0 if only the translation found it. ``first`` is what
+    the first stage has to say about that which found it, where it can explain itself.
     """
 
     mention: str
@@ -48,6 +52,8 @@ class RerankExplanation:
     properties: list[Property]
     spelling: str
     edits: list[Edit]
+    translation: str | None
+    words: list[Word]
     first: Any
 
 
@@ -56,28 +62,32 @@ def explain(
     stage: Stage,
     mention: str,
     entity: str,
-    answer: Sequence[tuple[str, float]],
-    features: Features,
+    seen: Seen,
     order: Sequence[Candidate],
 ) -> RerankExplanation:
-    """Take the place of one candidate apart."""
-    before = [each for each, _ in answer]
-    if entity not in before:
+    """Take the place of one candidate apart; ``order`` are those that were compared."""
+    (answer,), (translation,), features = seen.answers, seen.translations, seen.features
+    compared = [each for each, _ in answer[: len(order)]]
+    if entity not in compared:
         raise ParameterError(
-            f"{entity!r} is not among the {len(answer)} candidates that the second stage saw for "
+            f"{entity!r} is not among the {len(order)} candidates that the second stage saw for "
             f"{mention!r}, so that there is nothing to explain"
         )
     after = [candidate.entity for candidate in order]
-    row = before.index(entity)
-    leader = next((each for each in (after[0], before[0], *after[1:2]) if each != entity), None)
+    row = compared.index(entity)
+    leader = next((each for each in (after[0], compared[0], *after[1:2]) if each != entity), None)
     values = features.values[row].tolist()
-    beside = values if leader is None else features.values[before.index(leader)].tolist()
-    (text,) = stage.texts([mention])
+    beside = values if leader is None else features.values[compared.index(leader)].tolist()
+    said = translation if seen.translated[row] else None
+    (text,) = stage.texts([mention if said is None else said])
     number = int(features.best[row])
     spelling = stage.spelling(number) if number >= 0 else ""
+    before = row + 1 if row < seen.own[0] else 0
+    found_by = mention if before or translation is None else translation
     return RerankExplanation(
-        mention, text, entity, order[after.index(entity)].score, row + 1, after.index(entity) + 1,
+        mention, text, entity, order[after.index(entity)].score, before, after.index(entity) + 1,
         leader, list(map(Property, Weights._fields, values, stage.weights, beside)), spelling,
-        stage.edits.edits(text, spelling) if spelling else [],
-        generator.explain(mention, entity) if hasattr(generator, "explain") else None,
+        stage.edits.edits(text, spelling) if spelling else [], said,
+        [] if said is None else stage.replaced(mention),
+        generator.explain(found_by, entity) if hasattr(generator, "explain") else None,
     )  # fmt: skip

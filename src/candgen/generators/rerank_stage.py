@@ -1,19 +1,18 @@
 """The second stage itself: what it knows of entities, and the order in which it puts them."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from candgen.edits import EditModel
 from candgen.errors import ParameterError
+from candgen.generators.rerank_pairs import edit_pairs, partner, word_pairs
 from candgen.generators.rerank_weights import FIXED, Weights
 from candgen.kernels.edits import likeness_rows
+from candgen.lexicon import Lexicon, Word
 from candgen.mentions import MentionTable
 from candgen.spellings import Spellings, logarithm, normalized_rows
 from candgen.storage import prefixed, under
@@ -27,10 +26,9 @@ LEAST_SHARE = 1e-300
 """A score that is less of the best one counts as so much: its logarithm must be finite."""
 LONGEST = 1000
 """Symbols of a mention or name that are compared: the rest of a longer one tells nothing new."""
-NAMES_OF_AN_ENTITY = 30
-"""Of each table, for learning edits: some entities have thousands, and pairs are their products."""
-MOST_PAIRS = 30_000
-"""Pairs of names that edits are learned from: more change nothing that can be measured."""
+WRITTEN = "default"
+"""The normalizer under which words keep their script: translations are asked of a generator, which
+may or may not romanise."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +45,11 @@ class Features:
 
 @dataclass(frozen=True)
 class Stage:
-    """Spellings of entities, an edit model, and weights."""
+    """Spellings of entities, an edit model, translations of words, and weights."""
 
     spellings: Spellings
     edits: EditModel
+    lexicon: Lexicon
     weights: Weights
     normalizer: str
     language: str | None
@@ -63,22 +62,48 @@ class Stage:
         """What the tables tell, with fixed weights; beside it, how many pairs edits come from.
 
         Edits are learned from names of the same entity in the target and in a pivot, or, without a
-        target, in two pivots.
+        target, in two pivots. Words are translated into one language: the one with most to learn
+        from.
         """
         tables = {**({} if target is None else {"": target}), **pivots}
         spoken = {name: name or language for name in tables}
         rows = normalized_rows(tables, normalizer, spoken, longest=LONGEST)
         if not len(rows):
             raise ParameterError("no name is left after normalising: there is nothing to compare")
-        pairs = _aligned(rows, joint=target is not None)
+        joint = target is not None
+        pairs = edit_pairs(rows, joint=joint)
         model = EditModel.learn(pairs, rows["text"].to_pylist())
-        stage = cls(Spellings.build(rows, model), model, FIXED, normalizer, language)
+        into = partner(rows, joint=joint)
+        words: list[tuple[str, str]] = []
+        if into is not None:
+            name = list(tables)[into]
+            written = normalized_rows({name: tables[name]}, WRITTEN, spoken, longest=LONGEST)
+            words = word_pairs(rows, written, into, joint=joint)
+        stage = cls(
+            Spellings.build(rows, model), model, Lexicon.learn(words), FIXED, normalizer, language
+        )
         return stage, len(pairs)
 
     def texts(self, mentions: Sequence[str]) -> list[str]:
         """Mentions as they are compared."""
         texts = normalize_many(mentions, self.normalizer, language=self.language)
         return [text[:LONGEST] for text in texts]
+
+    def translated(self, mentions: Sequence[str]) -> list[str | None]:
+        """Mentions with some of their words translated; None where that changes nothing."""
+        texts = self.texts(mentions)
+        written = normalize_many(mentions, WRITTEN, language=self.language)
+        found = self.lexicon.translated(texts, written)
+        seen = self.texts([each or "" for each in found])
+        return [
+            None if new == text else other
+            for text, new, other in zip(texts, seen, found, strict=True)
+        ]
+
+    def replaced(self, mention: str) -> list[Word]:
+        """The words of a mention that have translations."""
+        (text,) = self.texts([mention])
+        return [entry for word in text.split() if (entry := self.lexicon.entry(word))]
 
     def features(self, mentions: Sequence[str], answers: Answers) -> Features:
         """The properties of the candidates of each mention, which have positive scores."""
@@ -117,6 +142,7 @@ class Stage:
         return {
             **prefixed("spellings", self.spellings.arrays()),
             **prefixed("edits", self.edits.arrays()),
+            **prefixed("lexicon", self.lexicon.arrays()),
         }
 
     def parameters(self) -> dict[str, Any]:
@@ -134,39 +160,6 @@ class Stage:
         return cls(
             Spellings.from_arrays(under("spellings", arrays)),
             EditModel(parameters["alphabet"], **under("edits", arrays)),
+            Lexicon.from_arrays(under("lexicon", arrays)),
             Weights(**parameters["weights"]), parameters["normalizer"], parameters["language"],
         )  # fmt: skip
-
-
-def _aligned(rows: pa.Table, *, joint: bool) -> list[tuple[str, str]]:
-    """Names of the same entity in two tables, the target's first; table 0 is the target if joint.
-
-    Where there are too many, those of entities that are spread evenly over the sorted ids.
-    """
-    if joint:
-        shared = rows.filter(pc.equal(rows["table"], 0))["entity"].unique()
-    else:
-        tables = rows.group_by("entity").aggregate([("table", "count_distinct")])
-        shared = tables.filter(pc.greater(tables["table_count_distinct"], 1))["entity"].unique()
-    entities = sorted(shared.to_pylist())
-    few = entities[:: max(1, len(entities) // MOST_PAIRS)]
-    chosen = rows.filter(pc.is_in(rows["entity"], value_set=pa.array(few, pa.large_string())))
-    names: dict[str, list[tuple[int, str]]] = {}
-    columns = (chosen[name].to_pylist() for name in ("entity", "table", "text"))
-    taken: Counter[tuple[str, int]] = Counter()
-    for entity, table, text in zip(*columns, strict=True):
-        taken[entity, table] += 1
-        if taken[entity, table] <= NAMES_OF_AN_ENTITY:
-            names.setdefault(entity, []).append((table, text))
-    pairs: list[tuple[str, str]] = []
-    for entity in few:
-        mine = [each for each in names.get(entity, ()) if each[0] == 0 or not joint]
-        pairs += sorted(
-            {
-                (mention, name)
-                for table, mention in mine
-                for other, name in names[entity]
-                if other != table
-            }
-        )
-    return pairs[:: -(-len(pairs) // MOST_PAIRS) or 1]

@@ -17,7 +17,8 @@ class Weights(NamedTuple):
     """What each property of a candidate weighs; a candidate's value is the sum of the products.
 
     - ``score``: log of its score in the first stage over the best one's;
-    - ``likeness``: how likely the mention is a copy of its likeliest name, see ``EditModel``;
+    - ``likeness``: how likely the mention, or its translation, is a copy of its likeliest name, see
+      ``EditModel``;
     - ``frequency``: log(1 + count) of that name;
     - ``popularity``: log(1 + count) of all its names together;
     - ``languages``: how many languages have it;
