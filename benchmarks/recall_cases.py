@@ -7,7 +7,7 @@ training data, and what was chosen on them is then built with all of it.
 
 import csv
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from candgen.evaluation.ceilings import unlike_pivots
 from candgen.evaluation.corpus import ENGLISH, Corpus
 from candgen.evaluation.paper import PAIRS
 from candgen.evaluation.split import split
+from candgen.evaluation.table_folder import TableFolder
 from candgen.generators.pivot_search import stratified
 from candgen.mentions import MentionTable
 from candgen.methods import Training
@@ -68,10 +69,10 @@ class Case:
         They are chosen by the pairs of dev, which both settings know.
         """
         known = MentionTable.from_pairs((query.mention, query.entity) for query in self.dev)
+        others = TableFolder(self.corpus.folder, without=self.language)
         ranking = candgen.rank_pivots(
-            known, _Tables(self.corpus, self.language), by="closeness", language=self.language,
-            most=MOST_PIVOTS,
-        )  # fmt: skip
+            known, others, by="closeness", language=self.language, most=MOST_PIVOTS
+        )
         return [*(pivot for pivot in ranking.chosen() if pivot != ENGLISH), ENGLISH]
 
     @cached_property
@@ -94,22 +95,6 @@ class Case:
 def table_of(corpus: Corpus, language: str) -> MentionTable:
     """A table that stays in memory while the methods of a case learn from it."""
     return corpus.table(language)
-
-
-class _Tables(Mapping[str, MentionTable]):
-    """Every language of the corpus but the target, read when it is asked for."""
-
-    def __init__(self, corpus: Corpus, target: str) -> None:
-        self.corpus, self.codes = corpus, [code for code in corpus.languages if code != target]
-
-    def __getitem__(self, code: str) -> MentionTable:
-        return self.corpus.table(code)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.codes)
-
-    def __len__(self) -> int:
-        return len(self.codes)
 
 
 def open_case(name: str, data: Path, fixed: Path | None) -> Case:

@@ -42,9 +42,10 @@ Answers = list[list[candgen.Candidate]]
 
 
 class Replay:
-    """A generator that knows the answers: what is left is the second stage."""
+    """A generator that knows the answers to some mentions: what is left is the second stage."""
 
-    def __init__(self, mentions: Sequence[str], answers: Answers) -> None:
+    def __init__(self, generator: candgen.PivotTokenIndex, mentions: Sequence[str]) -> None:
+        answers = generator.candidates(mentions, DEPTH, threads=1)
         self.known = dict(zip(mentions, answers, strict=True))
 
     def candidates(self, mentions: Sequence[str], k: int = K) -> Answers:
@@ -113,8 +114,9 @@ def speed(
     """Milliseconds a query of each stage and of the peers, in turn."""
     mentions = list(dict.fromkeys(mentions))
     answers = first.candidates(mentions, DEPTH, threads=1)
+    translations = [text for text in both.stage.translated(mentions) if text is not None]
     second = Rerank.__new__(Rerank)
-    second.__dict__.update(both.__dict__, generator=Replay(mentions, answers))
+    second.__dict__.update(both.__dict__, generator=Replay(first, [*mentions, *translations]))
     asked = compared(both, mentions, answers)
     first_k, first_depth = f"first stage, k = {K}", f"first stage, k = {DEPTH}"
     alone = f"second stage alone, N = {DEPTH}"
@@ -135,6 +137,7 @@ def speed(
         {
             **what, "step": name, "ms a query": 1e3 * statistics.median(some) / len(mentions),
             "over the second stage": median_ratio(some, seconds[alone]),
+            "translated %": 100 * len(translations) / len(mentions),
             "candidates a query": candidates / len(mentions),
             "names a query": names / len(mentions),
         }

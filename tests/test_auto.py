@@ -162,9 +162,9 @@ def test_build_auto_from_a_list_of_names(cli, folder, tmp_path):
         (["--auto", "--candidates", "."], "--auto needs --target"),
         (["--candidates", "."], "--candidates is for --auto"),
         (["--auto", "--candidates", ".", "--target", "fo=x.tsv", "--lam", "1"], "takes no --lam"),
-        (
-            ["--auto", "--candidates", ".", "--target", "fo=x.tsv", "--method", "cascade"],
-            "--method",
+        *(
+            (["--auto", "--candidates", ".", "--target", "fo=x.tsv", "--method", name], "--method")
+            for name in ("cascade", "pti")
         ),
         (["--auto", "--candidates", "no", "--target", "fo=x.tsv"], "x.tsv does not exist"),
     ],

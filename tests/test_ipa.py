@@ -30,13 +30,14 @@ SOUNDS = {
 class Pretended:
     """Transcribes letter by letter, and counts how often it is asked."""
 
-    asked = 0
+    asked = longest = 0
 
     def __init__(self, code):
         self.code = code
 
     def transliterate(self, word):
         Pretended.asked += 1
+        Pretended.longest = max(Pretended.longest, len(word))
         return "".join(SOUNDS.get(letter, letter) for letter in word)
 
 
@@ -76,6 +77,13 @@ def test_a_word_is_transcribed_once():
     before = Pretended.asked
     assert normalize_many(["Mono Lake", "Lake Mono", "MONO"], "ipa", language="hr")
     assert Pretended.asked == before + 2
+
+
+def test_one_very_long_word_is_taken_in_pieces():
+    """Epitran goes through a word again and again; a megabyte of one would take it hours."""
+    Pretended.longest = 0
+    assert normalize("ş" * 1234, "ipa", language="tr") == "ʃ" * 1234
+    assert Pretended.longest == 100
 
 
 @given(

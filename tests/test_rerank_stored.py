@@ -31,6 +31,8 @@ from test_rerank import FAROESE, ICELANDIC, Listed, pti, spellings
         ({"pivots": {"is": 7}}, "the table of 'is' is 7: expected a MentionTable"),
         ({"pivots": {"": ICELANDIC}}, "'' is not the name of a language"),
         ({"target": [("Vín", "Q1")]}, "expected a MentionTable"),
+        ({"language": 7}, "7 is not the name of a language: expected a string"),
+        *(({"dev": dev}, "expected a list of queries, such as") for dev in (7, None, "x", [7])),
         ({"pivots": {"is": MentionTable.from_pairs([])}}, "the table of 'is' is empty"),
         ({"pivots": {"is": MentionTable.from_pairs([("\u200b", "Q1")])}}, "no name is left after"),
     ],

@@ -72,7 +72,7 @@ def build_auto(
     entities: then nothing can be tuned. ``candidates`` are the tables of other languages, read one
     at a time.
     """
-    if isinstance(target, str):
+    if isinstance(target, str) or not isinstance(target, MentionTable | Sequence):
         raise ParameterError(f"the target is {target!r}: expected a table, or several names")
     names = None if isinstance(target, MentionTable) else list(target)
     if names is not None and not names:

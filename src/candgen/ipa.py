@@ -50,7 +50,8 @@ def transcriber(language: str | None) -> Callable[[str], str]:
     return lambda lines: _WORD.sub(lambda word: transcribed(word[0]), lines)
 
 
-_WORD = re.compile(r"\S+")
+_WORD = re.compile(r"\S{1,100}")
+"""No word is longer, and epitran's time grows with the square of the length."""
 
 
 @cache

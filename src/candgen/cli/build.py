@@ -46,6 +46,8 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_EXAMPLE = 100
+DEFAULT = "pti"
+"""The method that is built where none is said."""
 
 METHODS_SHOWN = "\b\nMethods:\n" + "\n".join(
     f"  {name:<{max(map(len, CATALOGUE))}}  {line}" for name, line in CATALOGUE.items()
@@ -65,8 +67,11 @@ def build(
         ),
     ],
     method: Annotated[
-        str, typer.Option(metavar="NAME", help="What to build: one of the methods below.")
-    ] = "pti",
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What to build: one of the methods below.", show_default=DEFAULT
+        ),
+    ] = None,
     pivots: Annotated[
         list[str] | None,
         typer.Option("--pivot", metavar="[LANG=]FILE", help="Table of a pivot; may be repeated."),
@@ -174,12 +179,13 @@ def build(
             "--pivot": pivots, "--english": english, "--dev": dev, "--alpha": alphas, "--lam": lam,
             "--threshold": threshold, "--ngrams": ngrams, "--unit": unit, "--set": settings,
             "--normalizer": normalizer, "--threads": threads, "--language": language,
-            "--method": None if method == "pti" else method,
+            "--method": method,
         }  # fmt: skip
         said = [option for option, value in others.items() if value is not None]
         build_by_itself(target, candidates, output, said, auto=auto, skip_bad_rows=skip_bad_rows)
         return
     start = time.perf_counter()
+    method = method or DEFAULT
     chosen = known_method(method)
     named = [parse_table("--pivot", text) for text in pivots or ()]
     main = None if target is None else parse_table("--target", target)

@@ -153,10 +153,12 @@ def rank_pivots(
     that code, or equal to the target, is left out, and so is one equal to ``own``, where the target
     is only a part of a table. Candidates are read one at a time.
     """
-    _check(by, most, least, sample)
+    _check(by, most, least, sample, language)
     check_normalizer(normalizer)
     if not isinstance(candidates, Mapping):
         raise ParameterError("candidates: expected a dict of tables, such as {'is': icelandic}")
+    if not isinstance(target, MentionTable | Sequence):
+        raise ParameterError(f"the target is {target!r}: expected a mention table, or names")
     estimated = not isinstance(target, MentionTable)
     measure: Measure = (
         measure_pairs(target, normalizer, language)
@@ -239,7 +241,7 @@ def _cells(row: Pivot, *, far: bool) -> tuple[Cell, ...]:
     )  # fmt: skip
 
 
-def _check(by: str, most: int | None, least: float, sample: int) -> None:
+def _check(by: str, most: int | None, least: float, sample: int, language: str | None) -> None:
     if by not in get_args(By):
         raise ParameterError(f"by is {by!r}: choose {' or '.join(map(repr, get_args(By)))}")
     for name, value in (("most", most), ("sample", sample)):
@@ -247,5 +249,7 @@ def _check(by: str, most: int | None, least: float, sample: int) -> None:
             isinstance(value, bool) or not isinstance(value, int) or value < 1
         ):
             raise ParameterError(f"{name} is {value!r}: expected a whole number of at least 1")
-    if not least >= 0:
+    if language is not None and not isinstance(language, str):
+        raise ParameterError(f"language is {language!r}: expected a code such as 'fo'")
+    if isinstance(least, bool) or not isinstance(least, int | float) or not least >= 0:
         raise ParameterError(f"least is {least!r}: expected points, a number of at least 0")

@@ -36,6 +36,8 @@ def tables_of(
     weights: Mapping[str, float],
 ) -> dict[str, MentionTable]:
     """All tables that count, by language: the target first, then the pivots by name."""
+    if language is not None and not isinstance(language, str):
+        raise ParameterError(f"{language!r} is not the name of a language: expected a string")
     name = language or TARGET
     if target is not None and name in pivots:
         raise ParameterError(

@@ -76,6 +76,7 @@ class Rerank:
             )
         check_depth(depth)
         check_normalizer(normalizer)
+        queries = _queries(dev)
         if not pivots and target is None:
             pivots, target, spoken = _names_of(generator)
             language = language or spoken
@@ -90,9 +91,9 @@ class Rerank:
         self.depth = depth
         self.stage = stage
         self.learned = {"pairs": pairs, "queries": 0}
-        if dev and weights is None:
+        if queries and weights is None:
             progress("learning weights on dev", 0.5)
-            self._learn(list(dev), target)
+            self._learn(queries, target)
 
     def _learn(self, dev: list[Query], target: MentionTable | None) -> None:
         """Choose weights by the dev queries whose gold is among the first candidates."""
@@ -194,6 +195,15 @@ def check_depth(depth: object) -> int:
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
         raise ParameterError(f"depth is {depth!r}: expected a whole number of at least 1")
     return depth
+
+
+def _queries(dev: object) -> list[Query]:
+    """Dev queries as a list."""
+    if not isinstance(dev, Sequence) or not all(isinstance(each, Query) for each in dev):
+        raise ParameterError(
+            f"dev is {dev!r:.60}: expected a list of queries, such as [Query('Vín', 'Q1741')]"
+        )
+    return list(dev)
 
 
 def _ordered(answer: Answer, scores: npt.NDArray[np.float64], k: int) -> list[Candidate]:
