@@ -104,10 +104,10 @@ def _by(dev: Sequence[Query]) -> str:
 
 def _with_weights(training: Training, parameters: dict[str, Any], weights: Any) -> Rerank:  # noqa: ANN401
     index = METHODS["pti"](training, {"normalizer": "latin", **parameters})
-    kept = {name: training.pivots[name] for name, alpha in parameters["alpha"].items() if alpha > 0}
     return Rerank(
-        index, pivots=kept, target=training.target, language=training.language, weights=weights
-    )
+        index, pivots=training.pivots, target=training.target, language=training.language,
+        weights=weights,
+    )  # fmt: skip
 
 
 def plain(case: Case, setting: str, pivots: list[str], *, method: str) -> Made:

@@ -11,6 +11,7 @@ from candgen.generators import METHODS
 from candgen.generators.rerank import Rerank
 from candgen.generators.rerank_weights import FIXED
 from candgen.methods import Training
+from candgen.text import normalize_many
 from test_conformance import SPLIT, TABLES
 from test_rerank import FAROESE, ICELANDIC, Listed, pti, spellings
 
@@ -143,8 +144,25 @@ def test_it_is_tuned_like_others():
     )
 
 
-def test_pivots_that_are_left_out_have_no_names():
+def test_pivots_that_are_left_out_lend_their_names():
+    """Names of entities that are in the index; all of them are learned from."""
     training = Training({"is": TABLES["is"], "de": TABLES["de"]}, SPLIT.train, "fo")
     built = METHODS["rerank"](training, {"alpha": {"is": 0.4, "de": 0.0}})
     alone = METHODS["rerank"](Training({"is": TABLES["is"]}, SPLIT.train, "fo"), {"alpha": 0.4})
-    assert spellings(built) == spellings(alone)
+    assert built.generator.candidates(["Tórshavn"]) == alone.generator.candidates(["Tórshavn"])
+    known = [row[:2] for row in TABLES["de"] if alone.knows([row[1]])[0]]
+    assert 0 < len(known) < len(TABLES["de"])
+    lent = normalize_many([mention for mention, _ in known], "latin", language="de")
+    assert spellings(built) == spellings(alone) | set(lent)
+    assert built.learned["pairs"] > alone.learned["pairs"]
+
+
+def test_a_generator_may_know_nobody():
+    class Nobody(Listed):
+        def knows(self, entities):
+            return [False] * len(entities)
+
+    rerank = Rerank(Nobody(("Q1741", 2.0), ("Q1", 1.0)), pivots={"is": ICELANDIC})
+    assert spellings(rerank) == set()
+    assert [c.entity for c in rerank.candidates(["Vín"])[0]] == ["Q1741", "Q1"]
+    assert rerank.explain("Vín", "Q1").spelling == ""

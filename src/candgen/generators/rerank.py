@@ -17,7 +17,7 @@ from candgen.generators.languages import tables_of
 from candgen.generators.parts import pack_parts, stored_part
 from candgen.generators.rerank_explanation import RerankExplanation, explain
 from candgen.generators.rerank_seen import Answer, Seen
-from candgen.generators.rerank_stage import Features, Stage
+from candgen.generators.rerank_stage import Features, Knows, Stage
 from candgen.generators.rerank_weights import Weights, learn_weights
 from candgen.mentions import MentionTable
 from candgen.methods import Progress, nothing
@@ -30,7 +30,6 @@ DEPTH = 300
 AT_ONCE = 256
 """Mentions that are put into order together."""
 
-Knows = Callable[[Sequence[str]], list[bool]]
 
 log = logging.getLogger("candgen")
 
@@ -45,7 +44,8 @@ class Rerank:
     too: a mention that has some is also asked with their translations, see ``Lexicon``.
 
     The names are those of the generator, if it is a PivotTokenIndex, or of the tables that are
-    given. Neither may hold the mentions of ``dev`` queries that are not easy.
+    given, which may be of more languages. Neither may hold the mentions of ``dev`` queries that are
+    not easy. Names of entities that the generator does not know are learned from, and not kept.
 
     >>> from candgen.generators.pivot import PivotTokenIndex
     >>> icelandic = MentionTable.from_pairs(
@@ -83,8 +83,9 @@ class Rerank:
         tables_of(dict(pivots or {}), target, language, {})  # refuses what is no table
         progress("learning edits", 0.0)
         stage, pairs = Stage.build(
-            dict(sorted((pivots or {}).items())), target, language, normalizer
-        )
+            dict(sorted((pivots or {}).items())), target, language, normalizer,
+            getattr(generator, "knows", None),
+        )  # fmt: skip
         if weights is not None:
             stage = replace(stage, weights=_checked(weights))
         self.generator = generator

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from candgen.generators import pivot_method
-from candgen.generators.pivot import PivotTokenIndex
 from candgen.generators.pivot_choice import Choice
 from candgen.generators.pivot_search import LAMS, search_weights
 from candgen.generators.rerank import DEPTH, Rerank, check_depth
@@ -20,12 +19,15 @@ changed, while what is not among the candidates at all is lost."""
 
 
 def build(training: Training, parameters: Parameters) -> Rerank:
-    """Both stages; the weights of the second one are learned on the training's dev queries."""
+    """Both stages; the weights of the second one are learned on the training's dev queries.
+
+    A pivot with alpha 0 has no postings in the index, which take much, but the second stage keeps
+    its names, which take little.
+    """
     index = pivot_method.build(training, _first(parameters))
-    kept = {name: training.pivots[name] for name in index.parameters["alpha"] if _has(index, name)}
     return Rerank(
-        index, pivots=kept, target=training.target, language=training.language, dev=training.dev,
-        depth=_depth(parameters), progress=training.progress,
+        index, pivots=training.pivots, target=training.target, language=training.language,
+        dev=training.dev, depth=_depth(parameters), progress=training.progress,
     )  # fmt: skip
 
 
@@ -78,10 +80,6 @@ def _first(parameters: Parameters) -> dict[str, object]:
 
 def _depth(parameters: Parameters) -> int:
     return check_depth(parameters.get("depth", DEPTH))
-
-
-def _has(index: PivotTokenIndex, pivot: str) -> bool:
-    return bool(index.parameters["alpha"][pivot] > 0)
 
 
 RERANK = replace(

@@ -1,11 +1,13 @@
 """The second stage itself: what it knows of entities, and the order in which it puts them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from candgen.edits import EditModel
 from candgen.errors import ParameterError
@@ -18,6 +20,7 @@ from candgen.spellings import Spellings, logarithm, normalized_rows
 from candgen.storage import prefixed, under
 from candgen.text import normalize_many
 
+Knows = Callable[[Sequence[str]], list[bool]]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Answers = Sequence[Sequence[tuple[str, float]]]
@@ -57,13 +60,13 @@ class Stage:
     @classmethod
     def build(
         cls, pivots: Mapping[str, MentionTable], target: MentionTable | None,
-        language: str | None, normalizer: str,
+        language: str | None, normalizer: str, knows: Knows | None = None,
     ) -> tuple["Stage", int]:  # fmt: skip
         """What the tables tell, with fixed weights; beside it, how many pairs edits come from.
 
         Edits are learned from names of the same entity in the target and in a pivot, or, without a
         target, in two pivots. Words are translated into one language: the one with most to learn
-        from.
+        from. Only names of entities that somebody ``knows`` are kept.
         """
         tables = {**({} if target is None else {"": target}), **pivots}
         spoken = {name: name or language for name in tables}
@@ -79,9 +82,8 @@ class Stage:
             name = list(tables)[into]
             written = normalized_rows({name: tables[name]}, WRITTEN, spoken, longest=LONGEST)
             words = word_pairs(rows, written, into, joint=joint)
-        stage = cls(
-            Spellings.build(rows, model), model, Lexicon.learn(words), FIXED, normalizer, language
-        )
+        spellings = Spellings.build(_known(rows, knows), model)
+        stage = cls(spellings, model, Lexicon.learn(words), FIXED, normalizer, language)
         return stage, len(pairs)
 
     def texts(self, mentions: Sequence[str]) -> list[str]:
@@ -163,3 +165,12 @@ class Stage:
             Lexicon.from_arrays(under("lexicon", arrays)),
             Weights(**parameters["weights"]), parameters["normalizer"], parameters["language"],
         )  # fmt: skip
+
+
+def _known(rows: pa.Table, knows: Knows | None) -> pa.Table:
+    """The rows of entities that can be asked for."""
+    if knows is None:
+        return rows
+    entities = rows["entity"].unique()
+    known = entities.filter(pa.array(knows(entities.to_pylist()), pa.bool_()))
+    return rows.filter(pc.is_in(rows["entity"], value_set=known))
