@@ -1,7 +1,9 @@
 """build_auto, ``candgen build --auto`` and ``candgen tune --candidates``, on the names of CLDR."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import candgen
@@ -229,6 +231,15 @@ def test_a_normalizer_must_pay(names, monkeypatch):
     training = Training({"en": names["en"], "da": names["da"]}, parts.train, "mk")
     monkeypatch.setattr(auto, "PAYS", 1000.0)
     assert choose_normalizer(training, parts.dev)[0] == "default"
+
+
+def test_the_order_tells_where_as_much_is_found(monkeypatch):
+    """Three normalizers find all four; the second has half of them first, all others second."""
+    ranks = [np.array(some) for some in ([2, 2, 2, 2], [1, 1, 2, 2], [1, 1, 2, 2])]
+    monkeypatch.setattr(auto, "RERANK", replace(auto.RERANK, ranks=lambda *_: ranks))
+    chosen, why = choose_normalizer(Training({}, None, "fo"), [Query("a", "Q1")] * 4)
+    assert chosen == "latin"
+    assert "100.0 and 0.500 with default, 100.0 and 0.750 with latin" in why
 
 
 @pytest.mark.parametrize("depth", ["x", "1.5", "0", "true"])

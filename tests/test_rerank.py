@@ -195,6 +195,19 @@ def test_many_mentions_at_once(monkeypatch):
     assert rerank.candidates([]) == []
 
 
+def test_symbols_beyond_the_alphabet_are_not_the_same():
+    """To the edit model, which has room for 255, all rare symbols are one."""
+    names = [(chr(0x4E00 + n), f"Q{n}", 9) for n in range(254)]
+    names.append((chr(0x5000), "Q5000", 1))
+    rerank = Rerank(Listed(("Q5000", 1.0), ("Q7", 1.0)), normalizer="none",
+                    pivots={"zh": MentionTable.from_pairs(names)})  # fmt: skip
+    assert chr(0x5000) not in rerank.stage.edits.alphabet
+    for mention, entity, same in [
+        (chr(0x5000), "Q5000", 0.0), (chr(0x5001), "Q5000", 0.0), (chr(0x4E07), "Q7", 1.0),
+    ]:  # fmt: skip
+        assert rerank.explain(mention, entity).properties[-1][:2] == ("same", same)
+
+
 def test_what_is_no_candidate_is_not_passed_on():
     names = MentionTable.from_pairs([("abc", "Q1", 3)])
     odd = Listed(("Q2", math.inf), ("Q1", 2), ("Q3", 0.0), ("Q4", -1.0), ("Q5", math.nan))

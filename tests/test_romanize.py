@@ -52,7 +52,8 @@ NAMES = {
     "Түркістан turkistan, Шымкент symkent, Әлия aliya",
     "be": "Мінск minsk, Гродна grodna, Магілёў magileu, Брэст brest",
     "ur": "پاکستان pakstan, لاہور lahor, کراچی krachi, واشنگٹن vashngtn, برلن brln, ایران airan, "
-    "مدینہ mdina, یورپ yorp, آگرہ agra, ڈھاکہ dhaka",
+    "مدینہ mdina, یورپ yorp, آگرہ agra, ڈھاکہ dhaka, جاوا java, جاوید javid, "
+    "ویتنام vitnam, وین vin",
     "fa": "تهران thran, ایران airan, شیراز shiraz, مشهد mshhd, یزد yzd, تبریز tbriz",
     "ar": "القاهرة alqahra, دمشق dmshq, بغداد bghdad, مكة mka, عدن adn, وهران vhran, حلب hlb, "
     "بيروت birot, ويانا vyana, محمد mhmd",

@@ -207,8 +207,8 @@ def _why_weights(tuning: Tuning) -> list[str]:
         f"the first stage there is {tuning.best.recall:.1f}."
     )
     dropped = [
-        f"The pivot {pivot.pivot} is left out of the first stage: it brings {pivot.loss:.2f} points "
-        f"of recall@{tuning.pivots_k} and takes {pivot.share:.0%} of the postings."
+        f"The pivot {pivot.pivot} is left out of the first stage: it brings {pivot.loss:.2f} "
+        f"points of recall@{tuning.pivots_k} and takes {pivot.share:.0%} of the postings."
         for pivot in tuning.pivots
         if not pivot.kept
     ]
