@@ -27,7 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from measure import cpu_time
-from recall_cases import JOINT, MOST_DEV, NAMES, ZERO_SHOT, Case, open_case
+from recall_cases import FIXED, JOINT, MOST_DEV, NAMES, ZERO_SHOT, Case, open_case
 from recall_cells import Cell, path_of, read_json, write_json
 from recall_failures import failures
 from recall_rows import ROWS, K, bytes_of
@@ -100,7 +100,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, help="a folder of mention tables")
     parser.add_argument("--fixed", type=Path, help="the folder of the fixed Macedonian split")
-    parser.add_argument("--pair", nargs="+", default=list(NAMES), choices=NAMES)
+    parser.add_argument(
+        "--pair", nargs="+", default=list(NAMES), metavar="TARGET-PIVOT",
+        help=f"of any two languages of the folder, or {FIXED} (default: the paper's and that)",
+    )  # fmt: skip
     parser.add_argument(
         "--setting", nargs="+", default=[ZERO_SHOT, JOINT], choices=[ZERO_SHOT, JOINT]
     )
