@@ -258,7 +258,7 @@ def test_the_names_of_an_index_are_those_of_its_tables():
     assert spellings(taken) == spellings(given) == {"vin", "rin", "rumenia", "wien"}
     for name, array in given.stage.arrays().items():
         assert array.tolist() == taken.stage.arrays()[name].tolist()
-    assert taken.learned == given.learned == {"pairs": 2, "queries": 0}
+    assert taken.learned == given.learned == {"pairs": 2, "queries": 0, "words": 1}
 
 
 def test_pairs_are_those_of_target_and_pivot_or_of_two_pivots():

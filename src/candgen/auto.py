@@ -223,7 +223,8 @@ def _why_stage(report: Report, tried: Rerank) -> str:
         f"On {len(report.queries):,} test queries, recall@1, @10, @30 is {first} of the first "
         f"stage and {both} of both; on the {len(unseen):,} of them whose name was held back, it is "
         f"{first_unseen} and {both_unseen}. Edits were learned from {tried.learned['pairs']:,} "
-        f"pairs of names, weights on {tried.learned['queries']:,} dev queries."
+        f"pairs of names, weights on {tried.learned['queries']:,} dev queries; "
+        f"{tried.learned['words']:,} words are translated."
     )
 
 

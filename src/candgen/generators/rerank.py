@@ -91,7 +91,7 @@ class Rerank:
         self.generator = generator
         self.depth = depth
         self.stage = stage
-        self.learned = {"pairs": pairs, "queries": 0}
+        self.learned = {"pairs": pairs, "queries": 0, "words": len(stage.lexicon.words)}
         if queries and weights is None:
             progress("learning weights on dev", 0.5)
             self._learn(queries, target)
