@@ -85,6 +85,9 @@ def test_words_without_translation_are_as_they_are_written():
         "Лена river", "river", None, None, "river river", None,
     ]  # fmt: skip
     assert lexicon.translated([], []) == []
+    assert lexicon.translated(["\ud800", "\ud800 nadi"], ["\ud800", "\ud800 nadi"]) == [
+        None, "\ud800 river",
+    ]  # fmt: skip
     many = " ".join(["nadi"] * (MOST_WORDS + 1))
     assert lexicon.translated([many], [many]) == [None]
 

@@ -96,7 +96,9 @@ class Lexicon:
         return dict(zip((every[at] for at in here.tolist()), translations, strict=True))
 
     def _places(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
-        offsets, text = string_buffers(pa.array(words, pa.large_string()))
+        # Half a character, which UTF-8 cannot hold, is no word of a table, but may be of a mention.
+        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+        offsets, text = string_buffers(pa.array(encoded, pa.large_binary()))
         places = np.empty(len(words), np.int64)
         find_sorted(text, offsets, self.words.bytes, self.words.offsets, places)
         return places

@@ -112,7 +112,7 @@ class StringTable(Sequence[str]):
 
 
 def string_buffers(
-    array: pa.LargeStringArray,
+    array: pa.LargeStringArray | pa.LargeBinaryArray,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     """Give the offsets, from 0, and the UTF-8 bytes of an array without nulls."""
     _, offsets_buffer, text_buffer = array.buffers()
