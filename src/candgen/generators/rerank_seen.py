@@ -10,8 +10,12 @@ import numpy.typing as npt
 
 from candgen.errors import ParameterError
 from candgen.generators.rerank_stage import Features, Stage
+from candgen.generators.rerank_weights import Weights
 
 Answer = list[tuple[str, float]]
+SCORE, LIKENESS, FREQUENCY, SAME = (
+    Weights._fields.index(name) for name in ("score", "likeness", "frequency", "same")
+)
 
 
 @dataclass(frozen=True)
@@ -76,42 +80,50 @@ def _merged(
 ) -> Seen:
     """One list of candidates for each mention, from its answer and that to its translation."""
     rows: list[int] = []
-    mine: list[int] = []
-    other: list[int] = []
+    twice: list[tuple[int, int]] = []
     alone: list[int] = []
-    starts = [0]
-    own = []
-    merged = []
+    starts, own, merged = [0], [], []
     parts = iter(zip(answers, features.starts[:-1].tolist(), strict=True))
     for answer, text in zip(found, translations, strict=True):
         seen, first = next(parts)
+        listed = answer
         rows += range(first, first + len(seen))
-        own.append(len(seen))
         if text is not None:
             more, after = next(parts)
-            places = {entity: first + at for at, (entity, _) in enumerate(seen)}
-            twice = [(places[each[0]], after + at) for at, each in enumerate(more)
-                     if each[0] in places]  # fmt: skip
-            mine += (row for row, _ in twice)
-            other += (row for _, row in twice)
-            new = [at for at, each in enumerate(more) if each[0] not in places]
-            rows += (after + at for at in new)
-            alone += (after + at for at in new)
-            known = {entity for entity, _ in more}
-            rest = [each for each in answer[len(seen) :] if each[0] not in known]
-            merged.append([*seen, *(more[at] for at in new), *rest])
-        else:
-            merged.append(answer)
+            row_of = {entity: first + at for at, (entity, _) in enumerate(seen)}
+            theirs = {entity: after + at for at, (entity, _) in enumerate(more)}
+            twice += [(row_of[each], row) for each, row in theirs.items() if each in row_of]
+            new = [row for each, row in theirs.items() if each not in row_of]
+            rest = (each for each in answer[len(seen) :] if each[0] not in theirs)
+            listed = [*seen, *(more[row - after] for row in new), *rest]
+            rows += new
+            alone += new
+        merged.append(listed)
+        own.append(len(seen))
         starts.append(len(rows))
-    translated = np.zeros(len(features.values), np.bool_)
-    translated[alone] = True
-    features.values[alone, 5] = 0.0  # another text is one of its names, not the mention
+    translated = _take_better(features, twice, alone)
+    kept = Features(features.values[rows], np.array(starts, np.int64), features.best[rows])
+    return Seen(merged, own, kept, translations, translated[rows])
+
+
+def _take_better(
+    features: Features, twice: list[tuple[int, int]], alone: list[int]
+) -> npt.NDArray[np.bool_]:
+    """Give candidates that were found ``twice`` the better of their two rows, in the first one.
+
+    Tells of each row whether it is now about the translation. Rows of the translation ``alone``
+    are no longer about the mention being the same as a name.
+    """
     values, best = features.values, features.best
-    values[mine, 0] = np.maximum(values[mine, 0], values[other, 0])
-    better = values[other, 1] > values[mine, 1]
-    to, of = np.array(mine, np.int64)[better], np.array(other, np.int64)[better]
-    values[to, 1:3] = values[of, 1:3]
+    translated = np.zeros(len(values), np.bool_)
+    translated[alone] = True
+    values[alone, SAME] = 0.0
+    mine, theirs = np.array(twice, np.int64).reshape(-1, 2).T
+    values[mine, SCORE] = np.maximum(values[mine, SCORE], values[theirs, SCORE])
+    better = values[theirs, LIKENESS] > values[mine, LIKENESS]
+    to, of = mine[better], theirs[better]
+    for column in (LIKENESS, FREQUENCY):
+        values[to, column] = values[of, column]
     best[to] = best[of]
     translated[to] = True
-    kept = Features(values[rows], np.array(starts, np.int64), best[rows])
-    return Seen(merged, own, kept, translations, translated[rows])
+    return translated
