@@ -53,9 +53,10 @@ class Lexicon:
     def learn(cls, pairs: Iterable[tuple[str, str]]) -> "Lexicon":
         """What the words of the first of each pair are in the second.
 
-        A word that stays as it is needs no translation, and is not kept.
+        A word that may as well stay as it is, which is at least half as likely as its likeliest
+        translation, has none.
         """
-        found = sorted(each for each in _likeliest(pairs) if each.word != each.translation)
+        found = sorted(_likeliest(pairs))
         return cls(
             StringTable(**StringTable.pack(each.word for each in found)),
             StringTable(**StringTable.pack(each.translation for each in found)),
@@ -148,13 +149,16 @@ def _likeliest(pairs: Iterable[tuple[str, str]]) -> list[Word]:
         count = np.bincount(key, share / whole[group])
         likely = count / np.bincount(word, count)[word]
     spelled, spelled_others = list(words), list(others)
-    best: dict[int, tuple[float, str]] = {}
-    for at in np.flatnonzero(likely >= LEAST).tolist():
-        one = float(likely[at]), spelled_others[translation[at]]
-        number = int(word[at])
-        if number not in best or (-best[number][0], best[number][1]) > (-one[0], one[1]):
-            best[number] = one
-    return [Word(spelled[number], other, share) for number, (share, other) in best.items()]
+    kept: dict[str, list[tuple[float, str]]] = {}
+    for at in np.flatnonzero(likely >= LEAST / 2).tolist():
+        one = -float(likely[at]), spelled_others[translation[at]]
+        kept.setdefault(spelled[word[at]], []).append(one)
+    found = []
+    for each, some in kept.items():
+        best, other = min(some)
+        if -best >= LEAST and not any(v == each and share <= best / 2 for share, v in some):
+            found.append(Word(each, other, -best))
+    return found
 
 
 class _Numbers(dict[str, int]):
