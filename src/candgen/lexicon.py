@@ -56,7 +56,12 @@ class Lexicon:
         A word that may as well stay as it is, which is at least half as likely as its likeliest
         translation, has none.
         """
-        found = sorted(_likeliest(pairs))
+        found = []
+        for word, some in sorted(_translations(pairs).items()):
+            best, other = min(some, key=lambda each: (-each[0], each[1]))
+            stays = any(each == word and share >= best / 2 for share, each in some)
+            if best >= LEAST and not stays:
+                found.append(Word(word, other, best))
         return cls(
             StringTable(**StringTable.pack(each.word for each in found)),
             StringTable(**StringTable.pack(each.translation for each in found)),
@@ -121,8 +126,11 @@ class Lexicon:
         )  # fmt: skip
 
 
-def _likeliest(pairs: Iterable[tuple[str, str]]) -> list[Word]:
-    """Expectation maximisation over all pairs of words that stand in a pair of names."""
+def _translations(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[float, str]]]:
+    """What each word may be, with the probabilities, but for those that are too small to count.
+
+    Expectation maximisation over all pairs of words that stand in a pair of names.
+    """
     words, others = _Numbers(), _Numbers()
     word_of, other_of, group_of = [], [], []
     groups = 0
@@ -136,7 +144,7 @@ def _likeliest(pairs: Iterable[tuple[str, str]]) -> list[Word]:
             group_of.append(groups + at // len(mine))
         groups += len(theirs) if mine else 0
     if not groups:
-        return []
+        return {}
     keys, key = np.unique(
         np.array(word_of, np.int64) * len(others) + np.array(other_of), return_inverse=True
     )
@@ -149,15 +157,10 @@ def _likeliest(pairs: Iterable[tuple[str, str]]) -> list[Word]:
         count = np.bincount(key, share / whole[group])
         likely = count / np.bincount(word, count)[word]
     spelled, spelled_others = list(words), list(others)
-    kept: dict[str, list[tuple[float, str]]] = {}
+    found: dict[str, list[tuple[float, str]]] = {}
     for at in np.flatnonzero(likely >= LEAST / 2).tolist():
-        one = -float(likely[at]), spelled_others[translation[at]]
-        kept.setdefault(spelled[word[at]], []).append(one)
-    found = []
-    for each, some in kept.items():
-        best, other = min(some)
-        if -best >= LEAST and not any(v == each and share <= best / 2 for share, v in some):
-            found.append(Word(each, other, -best))
+        one = float(likely[at]), spelled_others[translation[at]]
+        found.setdefault(spelled[word[at]], []).append(one)
     return found
 
 
