@@ -143,7 +143,8 @@ def test_info_tells_of_both_stages(cli, index):
     shown = rows(done.out)
     assert ["kind", "rerank"] in shown
     assert ["depth", "50"] in shown
-    assert ["learned", "pairs", "2,", "queries", "0"] in shown
+    words = len(candgen.load(index).stage.lexicon.words)
+    assert ["learned", "pairs", "2,", "queries", "0,", "words", str(words)] in shown
     assert ["normalizer", "latin"] in shown
     assert ["part0:", "pti"] in shown
     assert ["lam", "0.4"] in shown
