@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from candgen.kernels.sorted_strings import find_sorted
 from candgen.storage import prefixed, under
-from candgen.strings import StringTable, string_buffers
+from candgen.strings import StringTable
 
 MOST_WORDS = 8
 """Names with more words are not learned from: they tell little about each of them."""
@@ -89,25 +87,17 @@ class Lexicon:
 
     def entry(self, word: str) -> Word | None:
         """What is known of a word."""
-        (place,) = self._places([word]).tolist()
+        (place,) = self.words.places([word]).tolist()
         if place < 0:
             return None
         return Word(word, self.translations[place], float(self.probability[place]))
 
     def _known(self, words: Iterable[str]) -> dict[str, str]:
         every = sorted(words)
-        places = self._places(every)
+        places = self.words.places(every)
         here = np.flatnonzero(places >= 0)
         translations = self.translations.take(places[here])
         return dict(zip((every[at] for at in here.tolist()), translations, strict=True))
-
-    def _places(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
-        # Half a character, which UTF-8 cannot hold, is no word of a table, but may be of a mention.
-        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-        offsets, text = string_buffers(pa.array(encoded, pa.large_binary()))
-        places = np.empty(len(words), np.int64)
-        find_sorted(text, offsets, self.words.bytes, self.words.offsets, places)
-        return places
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything, to be stored."""

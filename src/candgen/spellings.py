@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.edits import EditModel
-from candgen.kernels.sorted_strings import find_sorted
 from candgen.mentions import MentionTable
 from candgen.storage import prefixed, under
-from candgen.strings import StringTable, string_buffers
+from candgen.strings import StringTable
 from candgen.text import normalize_many
 
 STEPS = 8
@@ -96,10 +95,7 @@ class Spellings:
 
     def places(self, entities: Sequence[str]) -> npt.NDArray[np.int64]:
         """Where entities stand, -1 for those that are not there."""
-        offsets, text = string_buffers(pa.array(entities, pa.large_string()))
-        places = np.empty(len(entities), np.int64)
-        find_sorted(text, offsets, self.entities.bytes, self.entities.offsets, places)
-        return places
+        return self.entities.places(entities)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything, to be stored."""

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from candgen.errors import ParameterError
+from candgen.kernels.sorted_strings import find_sorted
 
 _BATCH = 4096
 
@@ -86,6 +87,19 @@ class StringTable(Sequence[str]):
         view = self._view
         bounds = zip(self.offsets[at].tolist(), self.offsets[at + 1].tolist(), strict=True)
         return [str(view[start:end], "utf-8") for start, end in bounds]
+
+    def places(self, strings: Iterable[str]) -> npt.NDArray[np.int64]:
+        """Where strings stand in a table that is sorted by its bytes; -1 for those that do not.
+
+        >>> StringTable(**StringTable.pack(["a", "b", "é"])).places(["é", "x", "a"]).tolist()
+        [2, -1, 0]
+        """
+        # Half a character, which UTF-8 cannot hold, stands in no table, but may be asked for.
+        encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+        offsets, text = string_buffers(pa.array(encoded, pa.large_binary()))
+        places = np.empty(len(encoded), np.int64)
+        find_sorted(text, offsets, self.bytes, self.offsets, places)
+        return places
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

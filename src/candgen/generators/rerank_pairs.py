@@ -9,7 +9,7 @@ EDIT_NAMES, WORD_NAMES = 30, 4
 """Of an entity in one table: some have thousands, and pairs are their products. Words are learned
 from the first few names, which are more often translations of each other than the rest."""
 EDIT_PAIRS, WORD_PAIRS = 30_000, 100_000
-"""More change nothing that can be measured."""
+"""Where there are more, so many are taken, evenly spread."""
 
 Pairs = list[tuple[str, str]]
 Names = dict[str, list[tuple[int, str]]]
