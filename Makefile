@@ -1,4 +1,4 @@
-# Six commands; each makes .venv first if it is missing, broken or out of date.
+# Seven commands; each makes .venv first if it is missing, broken or out of date.
 # Needed beforehand: Python 3.11 or newer, with pip and venv. Another Python: make test PYTHON=python3.12
 
 PYTHON ?= python3
@@ -10,16 +10,16 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq
 # What trains the neural methods; their tests skip without it: make test TORCH=
 # On Linux the public wheel brings CUDA along, some gigabytes: a CPU build that is there already is kept.
 TORCH ?= torch==2.13.0
-PROJECT := -e '.[demo]'
-PROJECT_TO_TEST := -e '.[demo,ipa,plots]'
+PROJECT := -e '.[demo,server]'
+PROJECT_TO_TEST := -e '.[demo,ipa,plots,server,spacy]'
 
 # Scripts in a virtual environment know its path, so one that was copied or moved is of no use.
 HERE := $(shell grep -sqF " $(CURDIR)/$(VENV)" $(VENV)/pyvenv.cfg && $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
 ifneq ($(HERE),yes)
-$(BIN)/python $(VENV)/demo.installed $(VENV)/dev.installed $(VENV)/extras.installed $(VENV)/bench.installed: again
+$(BIN)/python $(VENV)/demo.installed $(VENV)/dev.installed $(VENV)/extras.installed $(VENV)/bench.installed $(VENV)/docs.installed: again
 endif
 
-.PHONY: demo test test-extras bench format clean again
+.PHONY: demo test test-extras bench docs format clean again
 
 demo: $(VENV)/demo.installed  ## real names, in under two minutes
 	@$(BIN)/candgen demo
@@ -40,14 +40,18 @@ bench: $(VENV)/bench.installed  ## speed, memory and size, beside the peers; SIZ
 	$(BIN)/python benchmarks/size.py --size $(SIZES)
 	$(BIN)/python benchmarks/rerank.py --size $(SIZES)
 
+docs: $(VENV)/docs.installed  ## the pages of docs/ as a site, in site/
+	$(BIN)/sphinx-build --quiet --fail-on-warning --fresh-env --write-all -d build/doctrees docs site
+	@echo "open site/index.html"
+
 format: $(VENV)/dev.installed  ## layout of the code, and what ruff can mend
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 clean:  ## everything that the others made, but not benchmarks/data
 	rm -rf $(VENV) .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	rm -rf build dist demo-*.candgen
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf build dist site demo-*.candgen
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -77,4 +81,10 @@ $(VENV)/bench.installed: pyproject.toml | $(BIN)/python
 	@echo "installing candgen and what its benchmarks need"
 	@$(PIP) 'pip>=25.1'
 	@$(PIP) $(PROJECT) --group bench
+	@touch $@ $(VENV)/demo.installed
+
+$(VENV)/docs.installed: pyproject.toml | $(BIN)/python
+	@echo "installing candgen and what its documentation needs"
+	@$(PIP) 'pip>=25.1'
+	@$(PIP) $(PROJECT) --group docs
 	@touch $@ $(VENV)/demo.installed

@@ -9,6 +9,7 @@ import pytest
 import candgen
 from candgen import MentionTable, auto
 from candgen.auto import build_auto, choose_normalizer, choose_pivots
+from candgen.calibration import Calibration
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.dataset import read_dataset
@@ -76,16 +77,37 @@ def test_the_index_has_all_pairs_and_the_weights_of_dev(made, names):
 
 
 def test_it_is_saved_and_loaded_like_every_generator(made, tmp_path):
-    made.generator.save(tmp_path / "fo.candgen")
+    made.save(tmp_path / "fo.candgen")
+    assert Calibration.load(tmp_path / "fo.candgen") == made.calibration
     again = candgen.load(tmp_path / "fo.candgen")
     mentions = ["Føroyar", "Ísland", "Danmork", ""]
     assert again.candidates(mentions, k=5) == made.generator.candidates(mentions, k=5)
+
+
+def test_its_probabilities_are_true_of_queries_that_nothing_was_learned_from(made, names):
+    parts = candgen.split(
+        names["fo"], per_type=auto.QUERIES_OF_A_TYPE, normalizer="default", language="fo"
+    )
+    assert made.calibration.queries == len(parts.dev)
+    # The generator that is saved has learned from all pairs: the one that was tried has not.
+    pivots = {each.pivot for each in made.tuning.pivots}
+    training = Training({code: names[code] for code in pivots}, parts.train, "fo", dev=parts.dev)
+    tried = auto.RERANK(training, {"normalizer": _normalizer(made), **made.tuning.best.parameters})
+    chances, right = [], []
+    answers = tried.candidates([query.mention for query in parts.test], 30)
+    for query, answer in zip(parts.test, answers, strict=True):
+        chances.append(made.calibration.probabilities(query.mention, answer)[0])
+        right.append(answer[0].entity == query.entity)
+    sure = np.array(chances) >= 0.9
+    assert np.mean(np.array(right)[sure]) > 0.95
+    assert np.mean(chances) == pytest.approx(np.mean(right), abs=0.04)
 
 
 def test_names_without_entities_are_enough(names):
     mentions = [mention for mention, _, _ in names["fo"]]
     found = build_auto(mentions[:300], {"is": names["is"], "da": names["da"]}, language="fo")
     assert found.ranking.estimated and found.tuning is None and found.report is None
+    assert found.calibration is None
     assert "has no entities" in found.reasons[-1]
     assert found.generator.weights == auto.Rerank(found.generator.generator).weights
     assert found.generator.candidates(["Týskland"], k=1)[0][0].entity == "territory:DE"

@@ -11,6 +11,8 @@ import candgen
 LEFT_OUT = ["candgen.__main__"]
 if importlib.util.find_spec("torch") is None:
     LEFT_OUT.append("candgen.generators.neural.encoders")  # it needs PyTorch, which is optional
+if importlib.util.find_spec("spacy") is None:
+    LEFT_OUT.append("candgen.integrations.spacy")  # it needs spaCy, which is optional
 if importlib.util.find_spec("pyspark") is None:
     LEFT_OUT.append("candgen.wikipedia.spark")  # it needs PySpark, which is optional
 MODULES = [

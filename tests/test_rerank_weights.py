@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from candgen.generators.rerank_weights import FIXED, STRENGTH, Weights, learn_weights
+from candgen.generators.rerank_weights import FIXED, Weights, learn_weights
+from candgen.logit import STRENGTH
 
 SIZE = len(Weights._fields)
 

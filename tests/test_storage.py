@@ -997,3 +997,71 @@ def test_what_is_no_string_table_is_refused():
         StringTable.pack("Tórshavn")
     with pytest.raises(ParameterError, match=r"string 1, .* is not valid Unicode"):
         StringTable.pack(["a", "\ud800"])
+
+
+# ---------------------------------------------------------------- adding to an index
+
+
+EXTRA = {"notes": np.arange(5), "words": np.zeros((2, 3), np.float32)}
+
+
+def test_arrays_are_added_and_replaced_and_nothing_else_is_touched(folder):
+    before = snapshot(folder)
+    storage.amend(folder, "extra", EXTRA)
+    assert_holds_beside(folder, EXTRA)
+    kept = {name: data for name, data in snapshot(folder).items() if name in before}
+    assert {name for name in before if kept[name] != before[name]} == {"manifest.json"}
+    storage.amend(folder, "extra", {"notes": np.arange(3)})
+    assert_holds_beside(folder, {"notes": np.arange(3)})
+    assert not list(folder.glob("extra.words.*"))
+    storage.amend(folder, "extra", {})
+    assert snapshot(folder) == before
+
+
+def assert_holds_beside(folder, extra):
+    stored = storage.load(folder, verify=True)
+    found = storage.under("extra", stored.arrays)
+    assert {name: array.tolist() for name, array in found.items()} == {
+        name: array.tolist() for name, array in extra.items()
+    }
+    mine = {name: array for name, array in stored.arrays.items() if not name.startswith("extra.")}
+    expected = content()
+    assert mine.keys() == expected["arrays"].keys()
+    assert (stored.kind, stored.parameters) == (expected["kind"], expected["parameters"])
+
+
+def test_a_save_drops_what_was_added(folder):
+    storage.amend(folder, "extra", EXTRA)
+    storage.save(folder, **content(2))
+    assert_holds(folder, content(2))
+    assert not list(folder.glob("extra.*"))
+
+
+def test_a_reader_keeps_what_it_has_opened(folder):
+    storage.amend(folder, "extra", EXTRA)
+    stored = storage.load(folder)
+    storage.amend(folder, "extra", {"notes": np.arange(9)})
+    assert stored.arrays["extra.notes"].tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("name", ["fsync", "replace"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left")])
+@pytest.mark.parametrize("after", range(3))
+def test_a_failure_adds_nothing(folder, monkeypatch, name, error, after):
+    before = snapshot(folder)
+    failing(monkeypatch, name, error, after=after)
+    with pytest.raises((KeyboardInterrupt, StorageError)):
+        storage.amend(folder, "extra", EXTRA)
+    monkeypatch.undo()
+    assert snapshot(folder) == before
+
+
+def test_nothing_is_added_to_what_is_no_index(tmp_path, folder):
+    assert "does not exist" in refusal(storage.amend, tmp_path / "none", "extra", EXTRA)
+    assert not (tmp_path / "none").exists()
+    (tmp_path / "other").mkdir()
+    assert "manifest.json is missing" in refusal(storage.amend, tmp_path / "other", "extra", EXTRA)
+    assert list((tmp_path / "other").iterdir()) == []
+    assert "cannot name an array" in refusal(storage.amend, folder, "../x", EXTRA)
+    objects = {"bad": np.array([object()])}
+    assert "dtype object" in refusal(storage.amend, folder, "extra", objects)

@@ -1,12 +1,14 @@
 """An index from a target's names and a folder of other languages: all is chosen, and said why."""
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from candgen.calibration import Calibration
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.ceilings import ceiling, space
@@ -44,10 +46,10 @@ QUERIES_OF_A_TYPE = 1000
 class Auto:
     """What was built, and why so.
 
-    ``reasons`` are sentences. ``tuning`` and ``report`` are None where the target has no entities,
-    or too few to hold any back. The report has the recalls of both stages on test queries, which
-    have chosen nothing: easy ones, which the training data has, and others, which were held back.
-    The generator is built from all pairs, these included.
+    ``reasons`` are sentences. ``tuning``, ``report`` and ``calibration`` are None where the target
+    has no entities, or too few to hold any back. The report has the recalls of both stages on test
+    queries, which have chosen nothing: easy ones, which the training data has, and others, which
+    were held back. The generator is built from all pairs, these included.
     """
 
     generator: Rerank
@@ -55,6 +57,13 @@ class Auto:
     reasons: tuple[str, ...]
     tuning: Tuning | None = field(default=None, repr=False)
     report: Report | None = field(default=None, repr=False)
+    calibration: Calibration | None = field(default=None, repr=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the generator, and with it what its scores are worth, for ``candgen.load``."""
+        self.generator.save(path)
+        if self.calibration is not None:
+            self.calibration.store(path)
 
 
 def build_auto(
@@ -106,7 +115,9 @@ def build_auto(
     index.stage = replace(index.stage, weights=tried.weights)
     index.learned["queries"] = tried.learned["queries"]
     reasons.append(f"The index is built from all {len(target):,} pairs of the target.")
-    return Auto(index, ranking, tuple(reasons), tuning, report)
+    progress("calibrating on dev", 0.0)
+    calibration = Calibration.learn(tried, parts.dev)
+    return Auto(index, ranking, tuple(reasons), tuning, report, calibration)
 
 
 def choose_pivots(

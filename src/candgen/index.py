@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,8 +151,15 @@ class TokenIndex:
         return place_of(entity, self.entities)
 
     def number(self, place: int) -> int:
-        """The inner number of the entity at a place; one pass over all entities."""
-        return int(np.flatnonzero(self.blocks.rank == place)[0])
+        """The inner number of the entity at a place."""
+        return int(self._numbers[place])
+
+    @cached_property
+    def _numbers(self) -> npt.NDArray[np.uint32]:
+        """The inner numbers by place: made when first asked for, in a pass over all entities."""
+        numbers = np.empty(len(self.blocks.rank), np.uint32)
+        numbers[self.blocks.rank] = np.arange(len(numbers), dtype=np.uint32)
+        return numbers
 
     def reachable(self, place: int, *, lam: float) -> bool:
         """Whether the threshold has left anything that gives the entity at a place a score."""

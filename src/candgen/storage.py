@@ -120,7 +120,7 @@ def save(
         is_new = _make_folder(folder)
         try:
             with _only_saver(folder):
-                _replace(folder, content, ready)
+                _replace(folder, content, ready, {})
         except BaseException:
             if is_new:
                 with contextlib.suppress(OSError):  # not empty: it was finished, or somebody's
@@ -131,6 +131,43 @@ def save(
     except OSError as error:
         state = _UNCHANGED if (folder / MANIFEST).exists() else ""
         raise refusal(folder, "could not be written", error, state) from error
+
+
+def amend(
+    path: str | os.PathLike[str], prefix: str, arrays: Mapping[str, npt.NDArray[Any]]
+) -> None:
+    """Adds arrays, named ``prefix.name``, to the index in the folder `path`, or nothing at all.
+
+    Those that were there under this prefix are replaced; all else stays as it is, and is not read.
+    A save of another index to the same path drops them. Raises StorageError.
+    """
+    folder = Path(path)
+    named = prefixed(prefix, arrays)
+    ready = {name: _storable(folder, name, array) for name, array in named.items()}
+    with _open_manifest(folder):  # refuses what is no index before anything is written
+        pass
+    try:
+        with _only_saver(folder):
+            with _open_manifest(folder) as opened:
+                manifest = read_manifest(folder / MANIFEST, opened)
+            content = {
+                "candgen_version": manifest.version,
+                "format": FORMAT,
+                "format_version": manifest.format_version,
+                "inputs": manifest.inputs,
+                "kind": manifest.kind,
+                "parameters": manifest.parameters,
+            }
+            kept = {
+                name: file
+                for name, file in manifest.files.items()
+                if not name.startswith(f"{prefix}.")
+            }
+            _replace(folder, content, ready, kept)
+    except StorageError:
+        raise
+    except OSError as error:
+        raise refusal(folder, "could not be written", error, _UNCHANGED) from error
 
 
 def load(path: str | os.PathLike[str], *, verify: bool = False) -> Stored:
@@ -395,16 +432,21 @@ def _locked(path: Path, folder: Path) -> int:
 
 
 def _replace(
-    folder: Path, content: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
+    folder: Path,
+    content: Mapping[str, Any],
+    arrays: Mapping[str, npt.NDArray[Any]],
+    kept: Mapping[str, File],
 ) -> None:
-    """The save itself, under the lock."""
+    """The save itself, under the lock; ``kept`` are files of the folder that stay."""
     before = _names(folder)
     text = b""
     try:
         (folder / _TEMPORARY).unlink(missing_ok=True)  # of a save that was killed
-        files = {name: _write_array(folder, name, array) for name, array in arrays.items()}
+        written = {name: _write_array(folder, name, array) for name, array in arrays.items()}
+        files = {**kept, **written}
         _sync_folder(folder)
-        text = render({**content, "files": files})
+        listed = {name: file.entry() for name, file in files.items()}
+        text = render({**content, "files": listed})
         _write_temporary(folder, [text])
         (folder / _TEMPORARY).replace(folder / MANIFEST)
         _sync_folder(folder)
@@ -413,10 +455,10 @@ def _replace(
         if isinstance(error, OSError):
             raise refusal(folder, "could not be written", error, state) from error
         raise
-    _sweep(folder, keep={entry["file"] for entry in files.values()})
+    _sweep(folder, keep={file.name for file in files.values()})
 
 
-def _write_array(folder: Path, name: str, array: npt.NDArray[Any]) -> dict[str, Any]:
+def _write_array(folder: Path, name: str, array: npt.NDArray[Any]) -> File:
     """Writes one array to its place; what the manifest says about it."""
     begins = header(array.dtype.str, array.shape)
     raw = array.reshape(-1).view(np.uint8)
@@ -425,13 +467,7 @@ def _write_array(folder: Path, name: str, array: npt.NDArray[Any]) -> dict[str, 
     file = file_name(name, digest)
     # Also over a file of that name: what is in it may be damaged.
     (folder / _TEMPORARY).replace(folder / file)
-    return {
-        "file": file,
-        "bytes": len(begins) + len(raw),
-        "sha256": digest,
-        "dtype": array.dtype.str,
-        "shape": list(array.shape),
-    }
+    return File(file, len(begins) + len(raw), digest, array.dtype.str, array.shape)
 
 
 def _write_temporary(folder: Path, chunks: Iterable[bytes | memoryview]) -> str:

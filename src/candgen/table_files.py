@@ -51,19 +51,19 @@ FilePath = str | os.PathLike[str]
 
 def read_rows(path: FilePath, *, skip_bad_rows: bool = False) -> Rows:
     """Read a table, its format told by the suffix of the path or by its being a folder."""
-    where = _as_path(path)
+    where = as_path(path)
     try:
         if where.is_dir():
             rows = _read_folder(where, skip_bad_rows=skip_bad_rows)
-        elif (kind := _kind(where)).suffix == ".parquet":
+        elif (kind := kind_of(where)).suffix == ".parquet":
             rows = _read_parquet(where, skip_bad_rows=skip_bad_rows)
         else:
-            data = _text_of(where, gzipped=kind.gzipped)
+            data = text_of(where, gzipped=kind.gzipped)
             rows = _TEXT_READERS[kind.suffix](where, data, skip_bad_rows=skip_bad_rows)
     except FileNotFoundError as error:
         raise TableError(f"{where} does not exist: check the name and the folder") from error
     except OSError as error:
-        raise TableError(f"{where} cannot be read: {_reason(error)}") from error
+        raise TableError(f"{where} cannot be read: {reason(error)}") from error
     if rows.skipped:
         _LOG.warning(
             "%s: bad rows left out: %d, the first: %s", where, rows.skipped, rows.first_skipped
@@ -71,35 +71,40 @@ def read_rows(path: FilePath, *, skip_bad_rows: bool = False) -> Rows:
     return rows
 
 
-class _Kind(NamedTuple):
+class Kind(NamedTuple):
+    """What the name of a file tells of its format."""
+
     suffix: str
     gzipped: bool
 
 
-def _kind(path: Path) -> _Kind:
+def kind_of(path: Path) -> Kind:
+    """The format of a file by its name; one sentence if there is no such format."""
     name = path.name.lower()
     suffix = PurePath(name.removesuffix(".gz")).suffix
     gzipped = name.endswith(".gz")
     if suffix in _TEXT_READERS or (suffix == ".parquet" and not gzipped):
-        return _Kind(suffix, gzipped)
+        return Kind(suffix, gzipped)
     raise TableError(
         f"{path} has an unknown suffix, expected a name that ends in .tsv, .jsonl, .ndjson "
         "(or one of these and .gz) or .parquet"
     )
 
 
-def _as_path(path: FilePath) -> Path:
+def as_path(path: FilePath) -> Path:
+    """The path, if it can be one."""
     if not isinstance(path, str | os.PathLike) or "\0" in str(path) or not str(path):
         raise ParameterError(f"path is {shown(path)}, expected the name of a file")
     return Path(path)
 
 
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
+    """What an error says, in a few words."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(text).splitlines()[0].rstrip(".")
 
 
-def _text_of(path: Path, *, gzipped: bool) -> bytes:
+def text_of(path: Path, *, gzipped: bool) -> bytes:
     """Give the UTF-8 text of a file with plain line ends and without a byte order mark."""
     if not gzipped:
         data = path.read_bytes()
@@ -322,7 +327,7 @@ def _read_parquet(path: Path, *, skip_bad_rows: bool) -> Rows:
         if getattr(error, "errno", None):  # the system's, not Arrow's
             raise
         raise TableError(
-            f"{path} is not a sound Parquet file ({_reason(error)}): copy or write it again"
+            f"{path} is not a sound Parquet file ({reason(error)}): copy or write it again"
         ) from error
     rows = arrow_rows(table, str(path), skip_bad_rows=skip_bad_rows, hint=_SKIP_HINT)
     return rows._replace(metadata=_decoded_metadata(metadata or {}))
@@ -403,8 +408,8 @@ _TEXT_READERS: dict[str, Callable[..., Rows]] = {
 
 def write_rows(path: FilePath, columns: pa.Table, metadata: Mapping[str, str]) -> None:
     """Write a table in the format told by the suffix: the whole file, or nothing at all."""
-    where = _as_path(path)
-    kind = _kind(where)
+    where = as_path(path)
+    kind = kind_of(where)
     encoded = _encoded_metadata(metadata)
     try:
         with replacing(where) as file:
@@ -417,7 +422,7 @@ def write_rows(path: FilePath, columns: pa.Table, metadata: Mapping[str, str]) -
         raise TableError(f"{where} cannot be written: {error}, make it first") from error
     except OSError as error:
         raise TableError(
-            f"{where} cannot be written: {_reason(error)}; make room or choose another place"
+            f"{where} cannot be written: {reason(error)}; make room or choose another place"
         ) from error
 
 

@@ -25,6 +25,7 @@ from candgen.cli.interrupts import interruptible
 from candgen.cli.pivots import pivots
 from candgen.cli.query import query
 from candgen.cli.reproduce import reproduce
+from candgen.cli.serve import serve
 from candgen.cli.split import split
 from candgen.cli.tune import tune
 from candgen.errors import CandgenError
@@ -52,6 +53,7 @@ app.command(epilog=METHODS_SHOWN)(build)
 app.command()(query)
 app.command()(explain)
 app.command()(info)
+app.command()(serve)
 app.command()(pivots)
 app.command()(split)
 app.command()(tune)

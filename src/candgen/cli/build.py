@@ -14,6 +14,7 @@ from rich.filesize import decimal
 import candgen
 from candgen.catalogue import METHODS as CATALOGUE
 from candgen.cli.build_auto import build_by_itself
+from candgen.cli.companions import Entities, Table, calibrate
 from candgen.cli.options import (
     ALPHA,
     LAM,
@@ -152,6 +153,7 @@ def build(
             "--auto", help="Choose pivots, normalizer and weights, add a second stage, say why."
         ),
     ] = False,
+    entities: Entities = None,
     candidates: Annotated[
         Path | None,
         typer.Option(
@@ -182,7 +184,9 @@ def build(
             "--method": method,
         }  # fmt: skip
         said = [option for option, value in others.items() if value is not None]
-        build_by_itself(target, candidates, output, said, auto=auto, skip_bad_rows=skip_bad_rows)
+        build_by_itself(
+            target, candidates, output, said, entities, auto=auto, skip_bad_rows=skip_bad_rows
+        )
         return
     start = time.perf_counter()
     method = method or DEFAULT
@@ -203,12 +207,18 @@ def build(
     check_teachers(method, chosen, english=english is not None, dev=dev is not None)
     check_output(output)
     with progress_bar() as progress:
+        table = Table(entities, progress)
         training = _training(
             named, main, names, dev, query_language, progress, skip_bad_rows=skip_bad_rows
         )
         generator = chosen(training, parameters)
+        shown = table.chosen(generator)
         progress(f"saving {output}", 0.0)
         generator.save(output)
+        if training.dev:
+            calibrate(output, generator, training.dev, progress)
+        if shown is not None:
+            shown.store(output)
     sys.stderr.write(_summary(output, chosen, generator, time.perf_counter() - start))
     example = _most_frequent(training.target or next(iter(training.pivots.values())))
     if len(example) <= LONGEST_EXAMPLE:

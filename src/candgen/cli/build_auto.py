@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.filesize import decimal
 
 import candgen
+from candgen.cli.companions import Table
 from candgen.cli.options import check_output, parse_table
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
@@ -18,7 +19,7 @@ LONGEST_EXAMPLE = 100
 
 def build_by_itself(
     target: str | None, candidates: Path | None, output: Path, said: Sequence[str],
-    *, auto: bool, skip_bad_rows: bool,
+    entities: Path | None, *, auto: bool, skip_bad_rows: bool,
 ) -> None:  # fmt: skip
     """Build an index of a target from the languages of a folder, and tell the reasons on stderr."""
     _check(target, candidates, said, auto=auto)
@@ -29,12 +30,16 @@ def build_by_itself(
     check_output(output)
     start = time.perf_counter()
     with progress_bar() as progress:
+        table = Table(entities, progress)
         progress(f"reading {named.path}", 0.0)
         known = read_target(named.path, skip_bad_rows=skip_bad_rows)
         folder = TableFolder(candidates or "", skip_bad_rows=skip_bad_rows, without=named.language)
         made = candgen.build_auto(known, folder, language=named.language, progress=progress)
+        shown = table.chosen(made.generator)
         progress(f"saving {output}", 0.0)
-        made.generator.save(output)
+        made.save(output)
+        if shown is not None:
+            shown.store(output)
     from candgen import storage  # noqa: PLC0415
 
     size = decimal(sum(storage.load(output).sizes.values()))

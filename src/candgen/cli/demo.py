@@ -27,6 +27,7 @@ TARGET = "fo"
 PIVOTS = ["is", "da", "no"]
 HIDDEN = 0.3
 KS = (1, 10, 30)
+HOST, PORT = "127.0.0.1", 8000
 FEWEST = 50
 """Names that a target must have: the recall on a dozen queries says nothing."""
 PATIENCE = 2.0
@@ -89,6 +90,12 @@ def demo(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Another seed hides other names.")] = 0,
+    serving: Annotated[
+        bool,
+        typer.Option(
+            "--serve/--no-serve", help="In a terminal, end by serving a page to try the index with."
+        ),
+    ] = True,
 ) -> None:
     """Try candgen on real names: no files and no network needed.
 
@@ -119,6 +126,8 @@ def demo(
     )
     for command in _next_commands(output, example):
         write(f"  {shlex.join(command)}\n")
+    if serving and is_terminal(sys.stdout) and is_terminal(sys.stdin):
+        _serve(output)
 
 
 def _names(target: str, pivots: Sequence[str]) -> "dict[str, MentionTable]":
@@ -310,12 +319,33 @@ def _title(text: str) -> Group:
     return Group("", Text(text, style="bold"))
 
 
+def _serve(output: Path) -> None:
+    """A page to try the index with, until Ctrl-C; on another port if somebody has the usual one."""
+    try:
+        from candgen.service.run import is_free, serve  # noqa: PLC0415
+        from candgen.service.settings import Settings, name_indexes  # noqa: PLC0415
+    except ImportError:
+        return  # without the extra `server` the command above says what to install
+    settings = Settings(name_indexes([f"demo={output}"]), log=False)
+    port = PORT if is_free(HOST, PORT) else 0
+    show("", "Starting a page to try it with ...")
+    serve(settings, host=HOST, port=port, workers=1, tell=_tell)
+
+
+def _tell(address: str) -> None:
+    show(
+        Text(f"Open {address} in a browser", style="bold"),
+        f"OpenRefine takes {address}reconcile. Ctrl-C ends it.",
+    )
+
+
 def _next_commands(output: Path, example: "Query") -> list[list[str]]:
     program, index = _program(), str(output)
     return [
         [*program, "query", index, example.mention, "-k", "5"],
         [*program, "explain", index, example.mention, example.entity],
         [*program, "info", index],
+        [*program, "serve", index],
         [*program, "demo", "--target", "mk", "--pivot", "bg", "--pivot", "sr", "--pivot", "ru"],
     ]
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from candgen.storage import Stored
 
 PAIRS_SHOWN = 10
+NOT_SEARCHED = ("sources.", "descriptions.", "calibration.")
+"""How the names of arrays begin that no search reads."""
 
 
 def describe_index(stored: "Stored", *, verified: bool) -> dict[str, Any]:
@@ -24,6 +26,7 @@ def describe_index(stored: "Stored", *, verified: bool) -> dict[str, Any]:
         described.update(_describe_pti(stored))
     else:
         described.update(_describe_parts(stored))
+    described.update(_describe_companions(stored))
     described.update(parameters=stored.parameters, inputs=stored.inputs)
     described["bytes"] = sum(stored.sizes.values())
     described["files"] = dict(sorted(stored.sizes.items()))
@@ -46,7 +49,7 @@ def _describe_pti(stored: "Stored") -> dict[str, Any]:
     totals = stored.arrays["blocks.token_total"]
     known = ((totals > 0) & (totals < float("inf"))).reshape(-1, totals.shape[-1]).any(axis=0)
     before = postings + parameters["dropped"]["postings"]
-    searched = sum(n for name, n in stored.sizes.items() if not name.startswith("sources."))
+    searched = sum(n for name, n in stored.sizes.items() if not name.startswith(NOT_SEARCHED))
     return {
         "language": parameters["language"],
         "languages": languages,
@@ -66,6 +69,17 @@ def _describe_pti(stored: "Stored") -> dict[str, Any]:
         "postings": postings,
         "bytes_per_posting": searched / postings if postings else 0.0,
     }
+
+
+def _describe_companions(stored: "Stored") -> dict[str, Any]:
+    """What was stored with a generator: what its scores are worth, and names to show."""
+    described: dict[str, Any] = {}
+    if "calibration.queries" in stored.arrays:
+        described["calibrated_on"] = int(stored.arrays["calibration.queries"][0])
+    if "descriptions.ids.offsets" in stored.arrays:
+        described["described_entities"] = len(stored.arrays["descriptions.ids.offsets"]) - 1
+        described["types"] = len(stored.arrays["descriptions.types.offsets"]) - 1
+    return described
 
 
 def _describe_parts(stored: "Stored") -> dict[str, Any]:

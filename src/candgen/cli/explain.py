@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import candgen
-from candgen.cli.explain_rerank import rerank_json, show_rerank
+from candgen.cli.explain_rerank import show_rerank
 from candgen.cli.output import bar, show, table, visible, write_json
 from candgen.cli.progress import progress_bar
 from candgen.cli.query import Lam, refuse_untaken
@@ -61,34 +61,9 @@ def explain(
         refuse_untaken(index, generator.explain, options)
         explanation = generator.explain(mention, entity, **options)
     if form is Format.JSON:
-        write_json(as_json(explanation))
+        write_json(explanation.as_json())
     else:
         _show(explanation)
-
-
-def as_json(explanation: Any) -> dict[str, Any]:  # noqa: ANN401 (of one stage, or of two)
-    """All that an explanation says, as JSON values."""
-    if not hasattr(explanation, "properties"):
-        return _index_json(explanation)
-    first = explanation.first
-    return rerank_json(explanation, None if first is None else as_json(first))
-
-
-def _index_json(explanation: "Explanation") -> dict[str, Any]:
-    return {
-        "mention": explanation.mention,
-        "normalized": explanation.normalized,
-        "entity": explanation.entity,
-        "score": explanation.score,
-        "prior": explanation.prior,
-        "posterior": explanation.posterior,
-        "background": explanation.background,
-        "lam": explanation.lam,
-        "tokens": [part._asdict() for part in explanation.tokens],
-        "unknown": explanation.unknown,
-        "languages": explanation.languages,
-        "sources": [source._asdict() for source in explanation.sources],
-    }
 
 
 def _show(explanation: Any) -> None:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""Why a second stage puts an entity where it does, for a person and for a program."""
+"""Why a second stage puts an entity where it does, for a person."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,32 +12,6 @@ if TYPE_CHECKING:
 
 SPACE = "␣"
 """A space that comes, goes or changes, so that it can be seen."""
-
-
-def rerank_json(explanation: "RerankExplanation", first: dict[str, Any] | None) -> dict[str, Any]:
-    """All that an explanation says, as JSON values, with what the ``first`` stage says."""
-    return {
-        "mention": explanation.mention,
-        "normalized": explanation.normalized,
-        "entity": explanation.entity,
-        "score": explanation.score,
-        "place": explanation.after,
-        "place_in_first_stage": explanation.before or None,
-        "leader": explanation.leader,
-        "properties": [
-            {
-                "name": each.name, "value": each.value, "weight": each.weight,
-                "brings": each.weight * each.value, "leader_value": each.leader,
-                "ahead": each.ahead,
-            }
-            for each in explanation.properties
-        ],
-        "spelling": explanation.spelling,
-        "edits": [edit._asdict() for edit in explanation.edits],
-        "translation": explanation.translation,
-        "words": [word._asdict() for word in explanation.words],
-        "first": first,
-    }  # fmt: skip
 
 
 def show_rerank(explanation: "RerankExplanation") -> None:

@@ -108,6 +108,10 @@ def _show_index(path: Path, described: dict[str, Any]) -> None:
             facts += facts_of(name, value)
         for what in ("entities", "postings"):
             facts += facts_of(what, described[what]) if what in described else []
+    if "calibrated_on" in described:
+        facts.append(("probabilities by", f"{described['calibrated_on']:,} dev queries"))
+    for what in ("described_entities", "types"):
+        facts += facts_of(what, described[what]) if what in described else []
     facts.append(("size", decimal(described["bytes"])))
     _show_facts(path, facts)
     _show_inputs(described.get("languages", described["inputs"]))

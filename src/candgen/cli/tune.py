@@ -13,6 +13,7 @@ import typer
 
 import candgen
 from candgen.catalogue import METHODS as CATALOGUE
+from candgen.cli.companions import calibrate
 from candgen.cli.options import (
     Named,
     Normalizer,
@@ -193,6 +194,7 @@ def tune(
                 best = chosen(training, {**fixed, **tuning.best.parameters})
             best.save(output)
             reasons += _second_stage(best, parts.dev)
+            reasons.append(calibrate(output, best, parts.dev, progress))
     for reason in reasons:
         note(reason)
     _show(tuning, form, output)

@@ -1,6 +1,6 @@
 """Why an entity is a candidate for a mention."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,9 +26,9 @@ class Explanation:
 
     ``tokens`` are those that mention and entity share, the weightiest first: their priors and
     posteriors add up to ``score``, with the ``background`` where an index is smoothed. ``unknown``
-    are tokens that the index has never seen, and ``languages`` the share that each language's
-    counts made of what the tokens bring. ``sources`` are the entity's mentions, the most frequent
-    first.
+    are tokens that the index has never seen, ``elsewhere`` those that it has seen with other
+    entities only, and ``languages`` the share that each language's counts made of what the tokens
+    bring. ``sources`` are the entity's mentions, the most frequent first.
     """
 
     mention: str
@@ -41,6 +41,7 @@ class Explanation:
     languages: dict[str, float]
     sources: list[SourceMention]
     background: float = 0.0
+    elsewhere: Sequence[str] = ()
 
     @property
     def prior(self) -> float:
@@ -51,6 +52,24 @@ class Explanation:
     def posterior(self) -> float:
         """The part of the score that is lam * B(e)."""
         return sum(part.posterior for part in self.tokens)
+
+    def as_json(self) -> dict[str, Any]:
+        """All that it says, as JSON values."""
+        return {
+            "mention": self.mention,
+            "normalized": self.normalized,
+            "entity": self.entity,
+            "score": self.score,
+            "prior": self.prior,
+            "posterior": self.posterior,
+            "background": self.background,
+            "lam": self.lam,
+            "tokens": [part._asdict() for part in self.tokens],
+            "unknown": self.unknown,
+            "elsewhere": list(self.elsewhere),
+            "languages": self.languages,
+            "sources": [source._asdict() for source in self.sources],
+        }
 
 
 def explain(
@@ -79,6 +98,11 @@ def explain(
         [match.shown for match in matches if match.token is None],
         {language: value / shared if shared else 0.0 for language, value in made.items()},
         sources.of(number), background,
+        [
+            match.shown
+            for match, part in zip(matches, parts, strict=True)
+            if match.token is not None and not part.prior + part.posterior > 0
+        ],
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from candgen.fusion import Fusion, build_index, check_fusion
 from candgen.generators.candidate import Candidate, check_query, check_weight
 from candgen.generators.explanation import Explanation, explain
 from candgen.generators.languages import TARGET, tables_of, weights_of
+from candgen.generators.shares import Shares, shares
 from candgen.index import Hits, TokenIndex
 from candgen.mentions import MentionTable
 from candgen.sources import SourceMention, Sources
@@ -186,6 +187,21 @@ class PivotTokenIndex:
             self.tokens, self.sources, self.parameters, mention, entity,
             number=self.tokens.number(place), lam=lam,
         )  # fmt: skip
+
+    def shares(
+        self, mention: str, entities: Sequence[str], *, lam: float | None = None
+    ) -> list[Shares]:
+        """Prior, posterior and languages of each entity's score: what ``explain`` says of them."""
+        lam = self.lam if lam is None else check_weight("lam", lam)
+        if self.parameters.get("fusion") == "probabilities":  # layers: seldom, and one by one
+            whole = [self.explain(mention, entity, lam=lam) for entity in entities]
+            return [Shares(each.prior, each.posterior, each.languages) for each in whole]
+        places = [self.tokens.place(entity) for entity in entities]
+        if missing := [e for e, p in zip(entities, places, strict=True) if p is None]:
+            raise ParameterError(f"{missing[0]!r} is not in this index: nothing to explain")
+        (text,) = self._normalized([mention])
+        numbers = [self.tokens.number(place) for place in places if place is not None]
+        return shares(self.tokens, self.sources, self.parameters, text, numbers, lam=lam)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to a folder that ``candgen.load`` opens; what was there is replaced."""

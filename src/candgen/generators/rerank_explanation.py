@@ -56,6 +56,31 @@ class RerankExplanation:
     words: list[Word]
     first: Any
 
+    def as_json(self) -> dict[str, Any]:
+        """All that it says, as JSON values."""
+        return {
+            "mention": self.mention,
+            "normalized": self.normalized,
+            "entity": self.entity,
+            "score": self.score,
+            "place": self.after,
+            "place_in_first_stage": self.before or None,
+            "leader": self.leader,
+            "properties": [
+                {
+                    "name": each.name, "value": each.value, "weight": each.weight,
+                    "brings": each.weight * each.value, "leader_value": each.leader,
+                    "ahead": each.ahead,
+                }
+                for each in self.properties
+            ],
+            "spelling": self.spelling,
+            "edits": [edit._asdict() for edit in self.edits],
+            "translation": self.translation,
+            "words": [word._asdict() for word in self.words],
+            "first": None if self.first is None else self.first.as_json(),
+        }  # fmt: skip
+
 
 def explain(
     generator: Any,  # noqa: ANN401

@@ -1,0 +1,36 @@
+"""Kernels that take the scores of several entities apart, token by token."""
+
+import numpy as np
+
+from candgen.kernels import kernel
+from candgen.kernels.blocks import BLOCK, BLOCK_BITS
+from candgen.kernels.search import posting
+from candgen.kernels.trie import find_tokens, token_room
+
+
+@kernel
+def counts_of_entities(blocks, numbers, tokens, counts):
+    """``counts[i, j]`` becomes n(t, e) of token j, of which no two are equal, and entity i."""
+    for i in range(len(numbers)):
+        number = numbers[i]
+        block = number >> BLOCK_BITS
+        inside = number & (BLOCK - 1)
+        for at in range(blocks.block_start[block], blocks.block_start[block + 1]):
+            if blocks.key[at] & (BLOCK - 1) != inside:
+                continue
+            token = np.int64(blocks.key[at] >> BLOCK_BITS)
+            j = np.searchsorted(tokens, token)
+            if j < len(tokens) and tokens[j] == token:
+                counts[i, j] = posting(blocks, 0, at)
+
+
+@kernel
+def times_in_texts(child, symbol, text, start, end, low, high, wildcard, tokens, times):
+    """``times[i, j]`` becomes how often row i has token j, of which no two are equal."""
+    for i in range(len(start)):
+        found = np.empty(token_room(end[i] - start[i], low, high, wildcard), np.int64)
+        number = find_tokens(child, symbol, text, start[i], end[i], low, high, wildcard, found)
+        for at in range(number):
+            j = np.searchsorted(tokens, found[at])
+            if j < len(tokens) and tokens[j] == found[at]:
+                times[i, j] += 1

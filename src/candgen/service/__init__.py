@@ -1,0 +1,1 @@
+"""Generators over HTTP: for programs, for OpenRefine, and for people with a browser."""

@@ -1,0 +1,208 @@
+"""The JSON API: candidates, explanations, indexes."""
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from candgen.service.languages import accepted
+from candgen.service.models import (
+    Answer,
+    Answers,
+    Asked,
+    Indexes,
+    Lam,
+    ProblemOut,
+    ReloadedAll,
+)
+from candgen.service.opened import Late, Opened
+from candgen.service.problems import MEDIA_TYPE, Problem
+from candgen.service.service import Service
+from candgen.service.settings import Limits
+from candgen.service.shelf import facts
+
+DEPTH = 30
+"""Probabilities are those among at least so many candidates, however few are asked for."""
+
+_PROBLEMS = {
+    status: {
+        "model": ProblemOut,
+        "description": said,
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}},
+    }
+    for status, said in {
+        400: "The request cannot be read.",
+        401: "The service wants a key.",
+        403: "A page of another site asked for this.",
+        404: "There is no such index, or no such entity in it.",
+        405: "There is something at this address, but not for this method.",
+        408: "The request did not arrive in time.",
+        413: "The request is too large.",
+        431: "Address and headers are too large.",
+        422: "A value makes no sense, or is beyond a limit.",
+        500: "The service made a mistake.",
+        503: "Too busy, too slow, or the index is damaged; Retry-After says when to come back.",
+    }.items()
+}
+_Mention = Annotated[str, Query(description="A name as it was found.", examples=["Tórshavn"])]
+_K = Annotated[int, Query(ge=1, description="How many candidates at most.")]
+_Index = Annotated[
+    str | None, Query(max_length=64, description="Name of the index.", examples=["fo"])
+]
+
+router = APIRouter(prefix="/api/v1", responses=_PROBLEMS)  # type: ignore[arg-type]
+
+
+@router.post("/candidates", response_model=Answers, response_model_exclude_unset=True)
+async def candidates_of_many(asked: Asked, request: Request) -> Response:
+    """The entities that each of several mentions may mean, best first."""
+    service = Service.of(request)
+    check_mentions(asked.mentions, service.settings.limits)
+    index, found = await _find(service, request, asked)
+    results = [
+        {"mention": mention, "candidates": candidates}
+        for mention, candidates in zip(asked.mentions, found, strict=True)
+    ]
+    return as_json({"index": index.name, "results": results})
+
+
+@router.get("/candidates", response_model=Answer, response_model_exclude_unset=True)
+async def candidates_of_one(
+    request: Request, mention: _Mention, k: _K = 10, lam: Lam = None, index: _Index = None,
+    details: Annotated[  # noqa: FBT002
+        bool, Query(description="Also names, types, probabilities, and what scores are made of.")
+    ] = False,
+) -> Response:  # fmt: skip
+    """The entities that one mention may mean, best first."""
+    service = Service.of(request)
+    check_mentions([mention], service.settings.limits)
+    asked = Asked(mentions=[mention], k=k, lam=lam, index=index, details=details)
+    opened, found = await _find(service, request, asked)
+    return as_json({"index": opened.name, "mention": mention, "candidates": found[0]})
+
+
+@router.get("/explain")
+async def explain(
+    request: Request, mention: _Mention,
+    entity: Annotated[str, Query(description="One of its candidates.", examples=["Q10704"])],
+    lam: Lam = None, index: _Index = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Why an entity has its score for a mention: tokens, languages, names it was seen by."""
+    service = Service.of(request)
+    check_mentions([mention], service.settings.limits)
+    opened = service.shelf.take(index)
+    check_lam(opened, lam)
+    service.note(request, opened, 1, 0)
+    if not hasattr(opened.generator, "explain"):
+        raise Problem(422, f"the index {opened.name!r} cannot explain its candidates")
+    if not opened.knows(entity):
+        raise Problem(404, f"there is no entity {entity[:64]!r} in the index {opened.name!r}")
+    options = {} if lam is None else {"lam": lam}
+    explanation = await service.work.do(
+        lambda _: opened.generator.explain(mention, entity, **options).as_json()
+    )
+    shown = opened.show(entity, accepted(request.headers.get("accept-language", "")))
+    return {**explanation, "name": shown.name, "description": shown.description}
+
+
+@router.get("/indexes", response_model=Indexes)
+async def indexes(request: Request) -> Response:
+    """The indexes that can be asked, and the limits of the service."""
+    service = Service.of(request)
+    return as_json(
+        {
+            "default": service.shelf.default,
+            "indexes": [facts(opened) for opened in service.shelf.opened],
+            "broken": sorted(service.shelf.broken),
+            "limits": vars(service.settings.limits),
+        }
+    )
+
+
+@router.post("/reload", response_model=ReloadedAll)
+async def reload(request: Request) -> Response:
+    """Open indexes that were built again since; what cannot be opened keeps answering as it was."""
+    service = Service.of(request)
+    reloaded = await service.reload(tell_others=True)
+    if failed := [each for each in reloaded if each.state == "failed"]:
+        raise Problem(503, "; ".join(f"{each.index}: {each.detail}" for each in failed))
+    return as_json({"indexes": [each._asdict() for each in reloaded]})
+
+
+async def _find(
+    service: Service, request: Request, asked: Asked
+) -> tuple[Opened, list[list[dict[str, Any]]]]:
+    """The candidates of mentions, with details if they are asked for."""
+    limits = service.settings.limits
+    if asked.k > limits.k:
+        raise Problem(422, f"k is {asked.k}: this service gives at most {limits.k:,}")
+    opened = service.shelf.take(asked.index)
+    check_lam(opened, asked.lam)
+    languages = accepted(request.headers.get("accept-language", ""))
+
+    def job(deadline: float) -> list[list[dict[str, Any]]]:
+        depth = max(asked.k, DEPTH) if asked.details else asked.k
+        answers = opened.ask(asked.mentions, depth, lam=asked.lam, deadline=deadline)
+        if not asked.details:
+            return [[{"entity": e, "score": float(s)} for e, s in answer] for answer in answers]
+        found = []
+        for mention, answer in zip(asked.mentions, answers, strict=True):
+            Late.check(deadline)
+            found.append(
+                details(opened, mention, answer, asked.k, lam=asked.lam, languages=languages)
+            )
+        return found
+
+    found = await service.work.do(job)
+    service.note(request, opened, len(asked.mentions), sum(map(len, found)))
+    return opened, found
+
+
+def details(
+    opened: Opened, mention: str, answer: Sequence[Any], k: int, *, lam: float | None,
+    languages: Sequence[str],
+) -> list[dict[str, Any]]:  # fmt: skip
+    """The first k candidates with all that is known of them."""
+    chances = opened.calibration.probabilities(mention, answer)
+    shares = opened.shares(mention, [entity for entity, _ in answer[:k]], lam=lam)
+    made = []
+    for (entity, score), chance, parts in zip(answer[:k], chances, shares, strict=False):
+        shown = opened.show(entity, languages)
+        each: dict[str, Any] = {
+            "entity": entity, "score": float(score), "name": shown.name,
+            "language": shown.language, "description": shown.description,
+            "types": list(shown.types), "probability": chance,
+        }  # fmt: skip
+        if parts is not None:
+            each.update(parts._asdict())
+        made.append(each)
+    return made
+
+
+def check_mentions(mentions: Sequence[str], limits: Limits) -> None:
+    """Refuse too many mentions, and too long ones."""
+    if len(mentions) > limits.batch:
+        raise Problem(
+            422, f"{len(mentions):,} mentions at once: this service takes up to {limits.batch:,}"
+        )
+    for place, mention in enumerate(mentions):
+        if len(mention) > limits.mention:
+            raise Problem(
+                422, f"mention {place} has {len(mention):,} characters: this service takes up to "
+                f"{limits.mention:,}"
+            )  # fmt: skip
+
+
+def check_lam(opened: Opened, lam: float | None) -> None:
+    """Refuse lam where it means nothing."""
+    if lam is not None and not opened.takes_lam:
+        raise Problem(
+            422, f"lam means nothing to the index {opened.name!r}, a {opened.stored.kind}: leave "
+            "it out"
+        )  # fmt: skip
+
+
+def as_json(value: object) -> Response:
+    """JSON, written by the standard library: it tells floats apart to the last digit."""
+    return Response(json.dumps(value, ensure_ascii=False).encode(), media_type="application/json")

@@ -1,0 +1,232 @@
+"""An index that is open: its generator, what is known of its entities, and whether it is sound."""
+
+import inspect
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from candgen import storage
+from candgen.calibration import Calibration
+from candgen.descriptions import Described, Descriptions
+from candgen.generators import open_stored
+from candgen.generators.shares import Shares
+from candgen.sources import SourceMention
+from candgen.storage import MANIFEST, Stored
+
+CHUNK = 256
+"""Mentions that are asked for at once; between two chunks a request may be given up."""
+CHECKED_EVERY = 0.25
+"""Seconds for which the files of an index are believed to be as they were."""
+REMEMBERED = 50_000
+"""Entities whose names are kept at hand."""
+QID = re.compile(r"Q[1-9][0-9]*")
+ANY = "entity"
+"""The type of what has no type; of Wikidata's entities it is Q35120, which means the same."""
+ANY_QID = "Q35120"
+
+
+class Late(Exception):  # noqa: N818
+    """The time for a request is over."""
+
+    @staticmethod
+    def check(deadline: float) -> None:
+        """Give up what nobody waits for any longer."""
+        if time.monotonic() > deadline:
+            raise Late
+
+
+class Shown(NamedTuple):
+    """An entity as a person sees it."""
+
+    name: str
+    language: str
+    description: str
+    types: tuple[str, ...]
+
+
+class _File(NamedTuple):
+    path: str
+    inode: int
+    size: int
+    changed: int
+
+
+@dataclass
+class Opened:
+    """An index by its name; shared by all threads, and never changed but for what it remembers."""
+
+    name: str
+    stored: Stored
+    generator: Any
+    calibration: Calibration
+    descriptions: Descriptions | None
+    manifest: _File | None
+    files: list[_File]
+    wikidata: bool
+    """Whether its entities are Wikidata's, by a look at some of them."""
+    checked: float = 0.0
+    _known: dict[str, tuple[list[Described], tuple[str, ...]]] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, name: str, path: str, *, verify: bool = False) -> "Opened":
+        """Open what is in a folder, and ask it once, so that the first client need not wait."""
+        manifest = _file(Path(path) / MANIFEST)  # before it is read: it may be replaced meanwhile
+        stored = storage.load(path, verify=verify)
+        arrays = (each for each in stored.path.iterdir() if each.suffix == ".npy")
+        opened = cls(
+            name, stored, open_stored(stored), Calibration.from_stored(stored),
+            Descriptions.from_stored(stored), manifest, [*filter(None, map(_file, arrays))],
+            wikidata=False,
+        )  # fmt: skip
+        some = opened._some_entities()
+        opened.wikidata = bool(some) and all(QID.fullmatch(each) for each in some)
+        return opened
+
+    def _some_entities(self) -> list[str]:
+        """Entities from here and there, or those that the generator answers with."""
+        asked = [each.entity for each in self.ask(["a"], 30)[0]]
+        tokens = getattr(self.first, "tokens", None)
+        if tokens is None:
+            return asked
+        step = max(1, len(tokens.entities) // 100)
+        found: list[str] = tokens.entities[::step]
+        return found
+
+    @property
+    def any_type(self) -> str:
+        """The type that every entity has."""
+        return ANY_QID if self.wikidata else ANY
+
+    @property
+    def lam(self) -> float | None:
+        """The weight of the posterior, if the generator lets clients choose one."""
+        return float(self.generator.lam) if self.takes_lam else None
+
+    @property
+    def takes_lam(self) -> bool:
+        """Whether a query may say lam."""
+        return "lam" in inspect.signature(self.generator.candidates).parameters
+
+    @property
+    def language(self) -> str | None:
+        """The language of the queries."""
+        return getattr(self.generator, "language", None)
+
+    @property
+    def first(self) -> Any:  # noqa: ANN401
+        """The generator, or its first stage, whose scores have parts."""
+        generator = self.generator
+        while hasattr(generator, "generator"):
+            generator = generator.generator
+        return generator
+
+    def shares(
+        self, mention: str, entities: Sequence[str], *, lam: float | None = None
+    ) -> Sequence[Shares | None]:
+        """What the (first stage's) scores of candidates are made of; None if it cannot tell."""
+        if not hasattr(self.first, "shares"):
+            return [None] * len(entities)
+        shares: list[Shares] = self.first.shares(mention, entities, lam=lam)
+        return shares
+
+    def ask(
+        self, mentions: Sequence[str], k: int, *, lam: float | None = None,
+        deadline: float = float("inf"),
+    ) -> list[list[Any]]:  # fmt: skip
+        """The candidates of mentions, as the generator gives them, or Late."""
+        options = {} if lam is None else {"lam": lam}
+        answers: list[list[Any]] = []
+        for first in range(0, len(mentions), CHUNK):
+            Late.check(deadline)
+            answers += self.generator.candidates(mentions[first : first + CHUNK], k, **options)
+        return answers
+
+    def show(self, entity: str, languages: Sequence[str] = ()) -> Shown:
+        """An entity's name and description in the first of these languages that it has them in.
+
+        Then come the language of the queries, English, and whatever there is. Without a table of
+        names, its most frequent mention is its name.
+        """
+        rows, types = self._facts(entity)
+        order = [*languages, (self.language or "").lower(), "en"]
+        name = _best((row for row in rows if row.name), order)
+        said = _best((row for row in rows if row.description), order)
+        return Shown(
+            name.name if name else entity,
+            name.language if name else "",
+            said.description if said else "",
+            types or (self.any_type,),
+        )
+
+    def _facts(self, entity: str) -> tuple[list[Described], tuple[str, ...]]:
+        """What is known of an entity; kept, because the same ones are asked for again and again."""
+        known = self._known.get(entity)
+        if known is None:
+            rows = [] if self.descriptions is None else self.descriptions.of(entity)
+            types = () if self.descriptions is None else self.descriptions.types_of(entity)
+            if not any(row.name for row in rows) and hasattr(self.generator, "names"):
+                rows = [*rows, *_by_frequency(self.generator.names(entity))]
+            known = rows, tuple(types)
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[entity] = known
+        return known
+
+    def names(self, entity: str) -> list[Described]:
+        """All that is known of an entity by language, to be shown in a preview."""
+        return self._facts(entity)[0]
+
+    def knows(self, entity: str) -> bool:
+        """Whether it may be a candidate, or is at least described."""
+        knows = getattr(self.generator, "knows", None)
+        return bool(self._facts(entity)[0]) or (knows is not None and knows([entity])[0])
+
+    def is_sound(self) -> bool:
+        """Whether its files are those that were opened; a file that is gone still is, in memory.
+
+        What was written into an open file would be read as numbers, and what was cut off ends the
+        process, so that this is looked at before questions are answered.
+        """
+        now = time.monotonic()
+        if now - self.checked < CHECKED_EVERY:
+            return True
+        self.checked = now
+        return all(map(_is_unchanged, self.files))
+
+    def is_current(self) -> bool:
+        """Whether the folder still holds this index, and not one that was built since."""
+        return self.manifest is not None and self.manifest == _file(Path(self.manifest.path))
+
+
+def _by_frequency(names: Sequence[SourceMention]) -> list[Described]:
+    """Mentions as names, the most frequent first, among equals the one that more languages have."""
+    languages = Counter(each.mention for each in names)
+    ordered = sorted(names, key=lambda each: (-each.count, -languages[each.mention]))
+    return [Described(each.language, each.mention, "") for each in ordered]
+
+
+def _best(rows: Iterable[Described], order: Sequence[str]) -> Described | None:
+    """The row in the language that comes first; among equals, and without any, the first row."""
+    ranks = {language: place for place, language in reversed(list(enumerate(order)))}
+    listed = list(rows)
+    return min(listed, key=lambda row: ranks.get(row.language.lower(), len(order)), default=None)
+
+
+def _file(path: Path) -> _File | None:
+    """A file as it is now, if it is there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return _File(os.fspath(path), found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _is_unchanged(file: _File) -> bool:
+    """Whether nobody has written into a file; another one in its place, or none, is no harm."""
+    now = _file(Path(file.path))
+    return now is None or now.inode != file.inode or now == file

@@ -1,0 +1,88 @@
+// Two indexes, or two weights of one, side by side.
+
+import { bars, scaleOf } from "./bars.js";
+import { byId, counted, element, entityLink, nameOf, percent } from "./elements.js";
+import { Latest } from "./service.js";
+
+export function compareView(page) {
+  const asked = new Latest();
+  const sides = [...document.querySelectorAll(".side")];
+
+  async function show(state) {
+    const signal = asked.start();
+    const questions = [state, { ...state, index: state.with, lam: state.withlam }];
+    sides.forEach((side, place) => showTitle(side, questions[place]));
+    if (state.mention.trim() === "") {
+      sides.forEach((side) => showAnswer(side, [], []));
+      byId("compare-said").textContent = "Type a name to see what each index makes of it.";
+      return;
+    }
+    const settled = await Promise.allSettled(
+      questions.map((question) => page.service.candidates(question, signal)),
+    );
+    if (signal.aborted) return;
+    page.allIsWell();
+    const [left, right] = settled.map(({ value }) => value?.candidates ?? []);
+    sides.forEach((side, place) => {
+      const [mine, other] = place === 0 ? [left, right] : [right, left];
+      showAnswer(side, mine, other, page.facts(questions[place].index));
+      showProblem(side, settled[place].reason);
+    });
+    const answered = settled.every(({ status }) => status === "fulfilled");
+    byId("compare-said").textContent = answered ? summary(left, right) : "";
+  }
+
+  return { show, leave: () => asked.stop() };
+}
+
+function showTitle(side, { index, lam }) {
+  side.querySelector("h3").textContent = lam === "" ? index : `${index}, lam ${lam}`;
+}
+
+function showAnswer(side, mine, other, facts) {
+  const scale = scaleOf(mine);
+  const places = new Map(other.map(({ entity }, place) => [entity, place + 1]));
+  side.querySelector("ol").replaceChildren(
+    ...mine.map((each, place) => item(each, place + 1, places.get(each.entity), scale, facts)),
+  );
+  showProblem(side, undefined);
+}
+
+function showProblem(side, reason) {
+  const problem = side.querySelector(".problem");
+  problem.hidden = reason === undefined;
+  problem.textContent = reason?.message ?? "";
+}
+
+function item(candidate, place, otherPlace, scale, facts) {
+  const { entity, name, language, probability } = candidate;
+  return element(
+    "li", { class: "card", "data-entity": entity },
+    element(
+      "div", { class: "head" },
+      element(
+        "p", { class: "name" }, element("span", { class: "rank" }, `${place}`), nameOf(name, language),
+      ),
+      entityLink(entity), element("p", { class: "chance" }, percent(probability)),
+    ),
+    element("p", { class: "place" }, placed(place, otherPlace)),
+    bars(candidate, scale, facts),
+  );
+}
+
+/** Where the other list has the same entity, in a sign and in words. */
+function placed(place, otherPlace) {
+  if (otherPlace === undefined) return "● only here";
+  if (otherPlace === place) return "= same place in both";
+  return place < otherPlace ? `▲ ${otherPlace} in the other` : `▼ ${otherPlace} in the other`;
+}
+
+function summary(left, right) {
+  const others = new Set(right.map(({ entity }) => entity));
+  const both = left.filter(({ entity }) => others.has(entity)).length;
+  const first =
+    left[0]?.entity === right[0]?.entity
+      ? left.length > 0 ? " Both have the same first." : ""
+      : " Their first ones differ.";
+  return `${counted(left.length, "candidate")} and ${right.length}, ${both} of them in both.${first}`;
+}

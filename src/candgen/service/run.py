@@ -1,0 +1,215 @@
+"""Running the service: a process that watches, and workers that answer."""
+
+import asyncio
+import contextlib
+import json
+import math
+import os
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.supervisors.multiprocess import Multiprocess
+
+from candgen.errors import CandgenError
+from candgen.service.app import AGAIN, PARENT
+from candgen.service.gate import LARGEST_HEAD
+from candgen.service.metrics import SHARED, forget
+from candgen.service.problems import Problem
+from candgen.service.settings import Settings
+
+APP = "candgen.service.app:from_environment"
+START = 120.0
+"""Seconds in which a worker must have started: compiling kernels takes half a minute, once."""
+
+
+def serve(
+    settings: Settings, *, host: str, port: int, workers: int, tell: Callable[[str], None]
+) -> None:
+    """Answer until SIGINT or SIGTERM; requests in flight finish. SIGHUP reloads the indexes.
+
+    ``tell`` is called with the address when the first worker is ready.
+    """
+    listening = _listen(host, port)
+    config = uvicorn.Config(
+        APP, factory=True, workers=workers, host=host, port=port, http=Patient,
+        ws="none", log_config=None, access_log=False, proxy_headers=False, server_header=False,
+        timeout_keep_alive=30, timeout_graceful_shutdown=int(settings.limits.seconds) + 5,
+        timeout_worker_healthcheck=30, lifespan="on",
+    )  # fmt: skip
+    with _environment(settings), listening:
+        Watch(config, listening, tell).run()
+
+
+class Watch(Multiprocess):
+    """Keeps workers alive, and passes SIGHUP on to them: they reload, and nobody has to wait."""
+
+    def __init__(
+        self, config: uvicorn.Config, listening: socket.socket, tell: Callable[[str], None]
+    ) -> None:
+        super().__init__(config, [listening])
+        self.tell = tell
+
+    def init_processes(self) -> None:
+        """Start all workers, and tell the address as soon as one of them answers."""
+        with _deaf_to_hup():
+            super().init_processes()
+        os.environ[AGAIN] = "1"
+        if self.processes[0].wait_until_ready(START, self._asked_to_end()):
+            self.tell(address(self.sockets[0]))
+
+    def _asked_to_end(self) -> Any:  # noqa: ANN401 (what looks like an Event to uvicorn)
+        """Whether Ctrl-C came while the workers were starting."""
+        watch = self
+
+        class Asked:
+            def is_set(self) -> bool:
+                watch.handle_signals()
+                return watch.should_exit.is_set()
+
+        return Asked()
+
+    def keep_subprocess_alive(self) -> None:
+        """Start a worker in the place of one that died; what that one was at is no longer so."""
+        before = {process.pid for process in self.processes}
+        with _deaf_to_hup():
+            super().keep_subprocess_alive()
+        for pid in before - {process.pid for process in self.processes}:
+            forget(pid)
+
+    def handle_hup(self) -> None:
+        """Let every worker look for rebuilt indexes."""
+        for process in self.processes:
+            if process.pid is not None and process.process.is_alive():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGHUP)
+
+
+class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """HTTP for clients that are slow, or pretend to be: a request's head must come in time.
+
+    uvicorn waits for ever once the first byte of a request is there.
+    """
+
+    _head = 0
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:  # noqa: ANN401
+        """A client is there: now it should say something."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came; until it makes a request, the clock is ticking."""
+        super().data_received(data)
+        if self._is_busy():
+            self._head = 0
+            self._stop()
+            return
+        self._head += len(data)
+        if self._head > LARGEST_HEAD:
+            self.transport.abort()
+        elif self._timer is None:
+            self._wait()
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP is told so as a problem, like all else."""
+        body = json.dumps(Problem(400, msg.rstrip(".")).body()).encode()
+        self.transport.write(
+            b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\n"
+            b"Content-Length: %d\r\nConnection: close\r\n\r\n%b" % (len(body), body)
+        )
+        self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client is gone."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        """An answer is written; whether anybody reads it is another matter."""
+        super().on_response_complete()
+        self._watch_reader(math.inf)
+
+    def _watch_reader(self, before: float) -> None:
+        """Look, as long as something is left to be read, whether it gets less."""
+        left = 0 if self.transport.is_closing() else self.transport.get_write_buffer_size()
+        if left and left >= before:
+            self.transport.abort()
+        elif left:
+            self.loop.call_later(self.app.limits.patience, self._watch_reader, left)
+
+    def _is_busy(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _wait(self) -> None:
+        self._timer = self.loop.call_later(self.app.limits.patience, self._give_up)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _give_up(self) -> None:
+        self._timer = None
+        if not self._is_busy():
+            self.transport.abort()
+
+
+def address(listening: socket.socket) -> str:
+    """Where a socket listens, as a browser wants it."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether nobody listens there."""
+    try:
+        _listen(host, port).close()
+    except CandgenError:
+        return False
+    return True
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, *_, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.create_server(where[:2], family=family, backlog=2048)
+    except OSError as error:
+        raise CandgenError(
+            f"cannot listen at {host}, port {port}: {error.strerror or error}; choose another with "
+            "--port, or 0 for any that is free"
+        ) from error
+    listening.set_inheritable(True)
+    return listening
+
+
+@contextlib.contextmanager
+def _deaf_to_hup() -> Iterator[None]:
+    """Let workers that are started here wait with SIGHUP, which would end them, until they can."""
+    if not hasattr(signal, "SIGHUP"):
+        yield
+        return
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])
+
+
+@contextlib.contextmanager
+def _environment(settings: Settings) -> Iterator[None]:
+    """What workers find in their environment, and a folder in which they share their counts."""
+    before = dict(os.environ)
+    with tempfile.TemporaryDirectory(prefix="candgen-metrics-") as folder:
+        os.environ.update({SHARED: folder, PARENT: str(os.getpid())})
+        settings.to_environment()
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)

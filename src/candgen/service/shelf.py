@@ -1,0 +1,122 @@
+"""The indexes of a service: opened, checked, and exchanged for rebuilt ones while it runs."""
+
+import logging
+import threading
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from candgen.errors import CandgenError
+from candgen.service.opened import Opened
+from candgen.service.problems import Problem, busy
+
+log = logging.getLogger("candgen")
+
+
+class Reloaded(NamedTuple):
+    """What became of one index: ``changed``, ``unchanged`` or ``failed``, and why."""
+
+    index: str  # type: ignore[assignment]  # the word of the API, not the method of tuples
+    state: str
+    detail: str = ""
+
+
+class Shelf:
+    """Indexes by name. Whoever has taken one keeps it, also when another takes its place."""
+
+    def __init__(self, folders: Mapping[str, str], *, verify: bool = False) -> None:
+        self.folders = dict(folders)
+        self._open: dict[str, Opened] = {}
+        self._broken: dict[str, str] = {}
+        self._lock = threading.Lock()
+        for name in self.folders:
+            self._try(name, verify=verify)
+
+    @property
+    def default(self) -> str:
+        """The index that is asked where none is named."""
+        return next(iter(self.folders))
+
+    @property
+    def opened(self) -> list[Opened]:
+        """Those that answer."""
+        return [self._open[name] for name in self.folders if name in self._open]
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """Why the others do not."""
+        return dict(self._broken)
+
+    def take(self, name: str | None) -> Opened:
+        """The index of this name, or the default one; a Problem if it cannot answer."""
+        name = self.default if name is None else name
+        if name not in self.folders:
+            known = ", ".join(self.folders)
+            raise Problem(404, f"there is no index {name[:64]!r}: there are {known}")
+        opened = self._open.get(name)
+        if opened is not None and not opened.is_sound():
+            self._open.pop(name, None)
+            self._broken[name] = "its files were changed"
+            opened = None
+            threading.Thread(target=self._mend, args=(name,), daemon=True).start()
+        if opened is None:
+            raise busy(f"the index {name!r} is damaged: it must be built again")
+        return opened
+
+    def reload(self) -> list[Reloaded]:
+        """Open what was built since, and let it answer from now on; what fails stays as it was."""
+        with self._lock:
+            return [self._reload(name) for name in self.folders]
+
+    def _reload(self, name: str) -> Reloaded:
+        old = self._open.get(name)
+        if old is not None and old.is_current() and old.is_sound():
+            return Reloaded(name, "unchanged")
+        if (reason := self._try(name)) is None:
+            return Reloaded(name, "changed")
+        kept = "; the index that was there keeps answering" if old is not None else ""
+        log.warning("the index %s was not reloaded: %s%s", name, reason, kept)
+        return Reloaded(name, "failed", _public(reason, self.folders[name], name) + kept)
+
+    def _mend(self, name: str) -> None:
+        """Somebody wrote into the files of an index: it answers again if they are as they were."""
+        with self._lock:
+            if name not in self._open:
+                self._try(name, verify=True)
+
+    def _try(self, name: str, *, verify: bool = False) -> str | None:
+        """Open an index and put it in its place; or what is wrong with it."""
+        try:
+            self._open[name] = Opened.open(name, self.folders[name], verify=verify)
+        except (CandgenError, OSError) as error:
+            reason = str(error)
+            if name not in self._open:
+                self._broken[name] = reason
+                log.error("the index %s cannot be opened: %s", name, reason)
+            return reason
+        self._broken.pop(name, None)
+        return None
+
+
+def _public(reason: str, folder: str, name: str) -> str:
+    """A reason without the places of files, which are nobody's business on the other side."""
+    return reason.replace(folder, name)
+
+
+def facts(opened: Opened) -> dict[str, Any]:
+    """What a client may know of an index."""
+    parameters = opened.stored.parameters
+    inside = parameters.get("parts", [{}])[0].get("parameters", {})
+    first = opened.first
+    return {
+        "name": opened.name,
+        "kind": opened.stored.kind,
+        "language": opened.language,
+        "languages": list(parameters.get("languages") or inside.get("languages") or []),
+        "entities": len(first.tokens.entities) if hasattr(first, "tokens") else None,
+        "lam": opened.lam,
+        "explains": hasattr(opened.generator, "explain"),
+        "calibrated_on": opened.calibration.queries,
+        "types": 0 if opened.descriptions is None else len(opened.descriptions.types),
+        "described": 0 if opened.descriptions is None else len(opened.descriptions.entities),
+        "bytes": sum(opened.stored.sizes.values()),
+    }
