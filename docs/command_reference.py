@@ -1,0 +1,67 @@
+"""The reference of the command line, as Markdown, from the commands themselves."""
+
+import re
+from collections.abc import Iterator
+from textwrap import dedent
+from typing import Any
+
+from typer.main import get_command
+
+from candgen.cli import app
+
+_BLOCK = "\b\n"
+"""What click and Typer put before a paragraph whose lines are to stay as they are."""
+
+
+def command_reference() -> str:
+    """Every command, in the order of ``candgen --help``: a table of them, then a section each."""
+    group: Any = get_command(app)
+    context = group.make_context("candgen", [], resilient_parsing=True)
+    lines = ["| command | what it does |", "|---|---|"]
+    sections = ""
+    for name, command in group.commands.items():
+        summary, *rest = command.help.split("\n\n")
+        lines.append(f"| [`{name}`](#candgen-{name}) | {_prose(summary)} |")
+        inner = type(context)(command, info_name=name, parent=context)
+        parts = [
+            f"## candgen {name}",
+            _prose(summary),
+            _fenced("text", command.get_usage(inner).removeprefix("Usage: ")),
+            *map(_paragraph, rest),
+            f"```{{program}} candgen {name}\n```",
+            *_parameters(command, inner),
+            *map(_paragraph, (command.epilog or "").split("\n\n")),
+        ]
+        sections += "\n\n".join(part for part in parts if part) + "\n\n"
+    return "\n".join(lines) + "\n\n" + sections
+
+
+def _parameters(command: Any, context: Any) -> Iterator[str]:  # noqa: ANN401 (click's or Typer's)
+    """The arguments, then the options: how each is written, what it means, its default."""
+    for parameter in command.get_params(context):
+        written, meaning = parameter.get_help_record(context)
+        text, _, facts = meaning.removesuffix("]").partition("  [")
+        facts = re.sub(r"default: \((.*)\)", r"default: \1", facts)
+        shown = _prose(text) + (f" *{_prose(facts)}*" if facts else "")
+        if parameter.param_type_name == "argument":
+            written = re.sub(r" <.*>$", "", written)
+        yield f"````{{option}} {written}\n{shown}\n````"
+
+
+def _paragraph(text: str) -> str:
+    """A paragraph of help: prose, or a title with lines that are kept as they are."""
+    if not text.startswith(_BLOCK):
+        return _prose(text)
+    title, _, lines = text.removeprefix(_BLOCK).partition("\n")
+    language = "sh" if title.startswith("Example") else "text"
+    return f"{_prose(title)}\n\n{_fenced(language, dedent(lines))}"
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text}\n```"
+
+
+def _prose(text: str) -> str:
+    """Text that Markdown shows as it is, with options as code."""
+    escaped = re.sub(r"([\\`*_<>\[\]|#])", r"\\\1", text)
+    return re.sub(r"(?<![\w-])--?[a-z][a-z-]*", r"`\g<0>`", escaped)
