@@ -101,7 +101,7 @@ def test_details_say_what_is_known(client, generators):
     assert (vienna["name"], vienna["language"], vienna["description"]) == (
         "Wien", "da", "Østrigs hovedstad",
     )  # fmt: skip
-    assert (wine["name"], wine["types"]) == ("wine", ["Q154"])
+    assert (wine["name"], wine["types"]) == ("wine", [{"id": "Q154", "name": "Q154"}])
     explanation = generators["one"].explain("Vín", "Q282")
     assert wine["prior"] == explanation.prior
     assert wine["posterior"] == explanation.posterior
@@ -161,6 +161,7 @@ def test_indexes_are_listed(client, folder):
     assert (one["name"], one["kind"], one["language"]) == ("one", "pti", "fo")
     assert (one["languages"], one["entities"], one["lam"]) == (["fo", "is"], 3, 1.0)
     assert (two["kind"], two["entities"], two["lam"]) == ("rerank", 3, None)
+    assert (one["stages"], two["stages"], one["wikidata"]) == (1, 2, True)
     assert (described["described"], described["types"]) == (3, 3)
     assert found["limits"]["batch"] == Limits().batch
     assert str(folder) not in client.get("/api/v1/indexes").text

@@ -172,7 +172,8 @@ def details(
         each: dict[str, Any] = {
             "entity": entity, "score": float(score), "name": shown.name,
             "language": shown.language, "description": shown.description,
-            "types": list(shown.types), "probability": chance,
+            "types": [opened.type(each, languages)._asdict() for each in shown.types],
+            "probability": chance,
         }  # fmt: skip
         if parts is not None:
             each.update(parts._asdict())

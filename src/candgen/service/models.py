@@ -69,6 +69,13 @@ class Asked(BaseModel):
     )
 
 
+class TypeOut(BaseModel):
+    """What an entity is."""
+
+    id: str = Field(examples=["Q515"])
+    name: str = Field(examples=["city"])
+
+
 class CandidateOut(BaseModel):
     """An entity that a mention may mean. What is below ``score`` is there with ``details`` only."""
 
@@ -77,7 +84,7 @@ class CandidateOut(BaseModel):
     name: str | None = Field(None, examples=["Tórshavn"])
     language: str | None = Field(None, description="Of the name.", examples=["fo"])
     description: str | None = None
-    types: list[str] | None = None
+    types: list[TypeOut] | None = None
     probability: float | None = Field(
         None, ge=0, le=1, description="How likely it is the right one; comparable between mentions."
     )
@@ -118,6 +125,8 @@ class IndexOut(BaseModel):
     language: str | None = Field(description="Of the mentions that it is asked for.")
     languages: list[str] = Field(description="That it has learned from.")
     entities: int | None
+    stages: int = Field(description="2 if a second stage orders what the first has found.")
+    wikidata: bool = Field(description="Whether its entities are Wikidata's.")
     lam: float | None = Field(description="Weight of the posterior; null if it is not yours.")
     explains: bool
     calibrated_on: int = Field(description="Queries its probabilities were learned from.")

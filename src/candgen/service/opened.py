@@ -49,6 +49,13 @@ class Shown(NamedTuple):
     types: tuple[str, ...]
 
 
+class Type(NamedTuple):
+    """What an entity is."""
+
+    id: str
+    name: str
+
+
 class _File(NamedTuple):
     path: str
     inode: int
@@ -162,6 +169,13 @@ class Opened:
             said.description if said else "",
             types or (self.any_type,),
         )
+
+    def type(self, kind: str, languages: Sequence[str] = ()) -> Type:
+        """A type, with a name if the table of entities has one for it."""
+        if kind == self.any_type:
+            return Type(kind, "entity")
+        known = self.descriptions is not None and self.descriptions.of(kind)
+        return Type(kind, self.show(kind, languages).name if known else kind)
 
     def _facts(self, entity: str) -> tuple[list[Described], tuple[str, ...]]:
         """What is known of an entity; kept, because the same ones are asked for again and again."""

@@ -134,7 +134,7 @@ async def manifest(request: Request, index: str | None) -> Response:
         else f"{here}#type/",
         "serviceVersion": version(),
         "documentation": f"{base}/",
-        "defaultTypes": [_type(opened, opened.any_type, ())],
+        "defaultTypes": [opened.type(opened.any_type)._asdict()],
         "view": {
             "url": f"{WIKIDATA}{{{{id}}}}" if opened.wikidata else f"{here}/preview?id={{{{id}}}}"
         },
@@ -174,7 +174,7 @@ async def suggest_entity(request: Request, index: str | None) -> Response:
         return [
             {
                 "id": entity, "name": each.name, "description": each.description,
-                "notable": [_type(opened, kind, languages) for kind in each.types],
+                "notable": [opened.type(kind, languages)._asdict() for kind in each.types],
             }
             for entity, each in shown
         ]  # fmt: skip
@@ -195,12 +195,11 @@ async def suggest_type(request: Request, index: str | None) -> Response:
 
     def job(_: float) -> list[dict[str, Any]]:
         types = [] if opened.descriptions is None else list(opened.descriptions.types)
-        every = (_type(opened, each, languages) for each in [opened.any_type, *types])
+        every = (opened.type(each, languages) for each in [opened.any_type, *types])
         fitting = (
-            each
+            each._asdict()
             for each in every
-            if each["name"].casefold().startswith(prefix)
-            or each["id"].casefold().startswith(prefix)
+            if any(text.casefold().startswith(prefix) for text in each)
         )
         return list(fitting)[skipped:][:SUGGESTED]
 
@@ -292,7 +291,7 @@ def _results(
                 "id": entity,
                 "name": shown.name,
                 "description": shown.description,
-                "type": [_type(opened, each, languages) for each in shown.types],
+                "type": [opened.type(each, languages)._asdict() for each in shown.types],
                 "score": round(100 * chance, 4),
                 "match": place == 0 and chance >= match and chances[1:2] != [chance],
                 "features": _features(float(score), parts),
@@ -309,15 +308,6 @@ def _features(score: float, parts: Shares | None) -> list[dict[str, Any]]:
             {f"language:{language}": share for language, share in parts.languages.items()}
         )
     return [{"id": name, "value": value} for name, value in values.items()]
-
-
-def _type(opened: Opened, kind: str, languages: Sequence[str]) -> dict[str, str]:
-    """A type has a name if the table of entities has one for it."""
-    if kind == opened.any_type:
-        return {"id": kind, "name": "entity"}
-    rows = [] if opened.descriptions is None else opened.descriptions.of(kind)
-    name = opened.show(kind, languages).name if rows else kind
-    return {"id": kind, "name": name}
 
 
 # ---------------------------------------------------------------- what clients send
@@ -441,7 +431,7 @@ def _html(opened: Opened, entity: str, shown: Shown) -> str:
         for name, codes in list(languages_of.items())[:12]
     )
     types = ", ".join(
-        text(_type(opened, each, ())["name"]) for each in shown.types if each != opened.any_type
+        text(opened.type(each).name) for each in shown.types if each != opened.any_type
     )
     return (
         f"<h1><bdi>{text(shown.name)}</bdi> <small>{link}</small></h1>"

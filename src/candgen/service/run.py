@@ -58,6 +58,7 @@ class Watch(Multiprocess):
         """Start all workers, and tell the address as soon as one of them answers."""
         with _deaf_to_hup():
             super().init_processes()
+        self._let_go()
         os.environ[AGAIN] = "1"
         if self.processes[0].wait_until_ready(START, self._asked_to_end()):
             self.tell(address(self.sockets[0]))
@@ -78,8 +79,14 @@ class Watch(Multiprocess):
         before = {process.pid for process in self.processes}
         with _deaf_to_hup():
             super().keep_subprocess_alive()
+        self._let_go()
         for pid in before - {process.pid for process in self.processes}:
             forget(pid)
+
+    def _let_go(self) -> None:
+        """Close the workers' ends of the pipes here: else one that died is waited for in vain."""
+        for process in self.processes:
+            process.child_conn.close()
 
     def handle_hup(self) -> None:
         """Let every worker look for rebuilt indexes."""

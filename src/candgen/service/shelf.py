@@ -113,6 +113,8 @@ def facts(opened: Opened) -> dict[str, Any]:
         "language": opened.language,
         "languages": list(parameters.get("languages") or inside.get("languages") or []),
         "entities": len(first.tokens.entities) if hasattr(first, "tokens") else None,
+        "stages": 1 if first is opened.generator else 2,
+        "wikidata": opened.wikidata,
         "lam": opened.lam,
         "explains": hasattr(opened.generator, "explain"),
         "calibrated_on": opened.calibration.queries,

@@ -81,4 +81,4 @@ function sharesOf(candidate, facts) {
 }
 
 /** Whether a second stage has put the candidates of the first one in order. */
-export const isTwoStages = (facts) => facts.explains && facts.lam === null;
+export const isTwoStages = (facts) => facts.stages === 2;

@@ -24,16 +24,16 @@ export const nameOf = (text, language) => element("bdi", { lang: language || nul
 
 const QID = /^Q[1-9][0-9]*$/;
 
-/** An entity's id; Wikidata's have a link. */
-export function entityLink(entity) {
-  if (!QID.test(entity)) return element("bdi", { class: "entity" }, entity);
+/** An entity's id, or another text in its place; Wikidata's have a link. */
+export function entityLink(entity, text = entity) {
+  if (!QID.test(entity)) return element("bdi", { class: "entity" }, text);
   return element(
     "a",
     {
       class: "entity", href: `https://www.wikidata.org/wiki/${entity}`, target: "_blank",
       rel: "noopener noreferrer",
     },
-    entity, unseen(" on Wikidata, in a new tab"),
+    text, unseen(" on Wikidata, in a new tab"),
   );
 }
 

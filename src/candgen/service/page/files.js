@@ -16,7 +16,7 @@ export function csvOf(results) {
   const rows = results.flatMap(({ line, mention, candidates }) => {
     if (candidates.length === 0) return [{ line, mention }];
     return candidates.map((each, place) => (
-      { ...each, line, mention, rank: place + 1, types: each.types.join("|") }
+      { ...each, line, mention, rank: place + 1, types: each.types.map((type) => type.id).join("|") }
     ));
   });
   const lines = rows.map((row) => COLUMNS.map((column) => cell(row[column])).join(","));

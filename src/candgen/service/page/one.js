@@ -147,9 +147,9 @@ function chance(probability) {
 }
 
 function describe(description, types) {
-  const known = types.filter((type) => !ANY_TYPE.has(type));
+  const known = types.filter((type) => !ANY_TYPE.has(type.id));
   if (!description && known.length === 0) return null;
-  const links = known.flatMap((type, place) => [place > 0 ? ", " : " is a ", entityLink(type)]);
+  const links = known.flatMap((type, place) => [place > 0 ? ", " : " is a ", entityLink(type.id, type.name)]);
   return element("p", { class: "description" }, element("bdi", {}, description), ...links);
 }
 
