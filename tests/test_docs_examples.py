@@ -45,6 +45,7 @@ NOT_RUN = {
     "candgen reproduce": "takes minutes: test_reproduce.py",
     "candgen serve": "answers until it is stopped",
     "candgen tune mk.dataset --pivot bg=bg.tsv.gz --method charagram": "learns for a while",
+    "curl -sG http://127.0.0.1:8000": "asks what candgen serve began: test_docs_service.py",
     "from candgen import MentionTable\nfrom candgen.wikipedia": "needs Java: test_spark.py",
     "pip install": "installs",
     "python benchmarks/": "measures for minutes, on data that are not in the repository",
