@@ -3,6 +3,7 @@
 import gzip
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 import candgen
 from candgen import storage
 from candgen.descriptions import Described, Descriptions, read_entities
-from candgen.errors import TableError
+from candgen.errors import StorageError, TableError
 from candgen.wikidata.tables import ENTITIES as WIKIDATA_SCHEMA
 from service_world import ENTITIES, save_toy, toy_index
 
@@ -136,6 +137,13 @@ def test_other_bad_files_are_one_sentence(tmp_path):
     (tmp_path / "other.tsv").write_text("entity\tname\nX1\tother\n", encoding="utf-8")
     with pytest.raises(TableError, match="none of the entities of the index"):
         Descriptions.of_known(read_entities(tmp_path / "other.tsv"), toy_index(), "other.tsv")
+
+
+def test_what_is_stored_in_another_way_is_one_sentence(tmp_path):
+    save_toy(tmp_path / "fo.candgen")
+    storage.amend(tmp_path / "fo.candgen", "descriptions", {"start": np.zeros(1, np.int64)})
+    with pytest.raises(StorageError, match="store them again"):
+        Descriptions.from_stored(storage.load(tmp_path / "fo.candgen"))
 
 
 def test_candgen_build_stores_it_or_nothing(cli, tmp_path):

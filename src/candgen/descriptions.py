@@ -14,7 +14,7 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from candgen import storage
-from candgen.errors import TableError
+from candgen.errors import StorageError, TableError
 from candgen.storage import Stored, prefixed, under
 from candgen.strings import StringTable
 from candgen.table_files import as_path, kind_of, reason, text_of
@@ -103,15 +103,20 @@ class Descriptions:
         arrays = under(PREFIX, stored.arrays)
         if not arrays:
             return None
-        tables = {
-            name: StringTable(**under(name, arrays))
-            for name in ("ids", "languages", "name", "description", "types")
-        }
-        return cls(
-            tables["ids"], arrays["start"], tables["languages"], arrays["language"],
-            tables["name"], tables["description"], tables["types"], arrays["type_start"],
-            arrays["type"],
-        )  # fmt: skip
+        try:
+            ids, languages, name, description, types = (
+                StringTable(**under(table, arrays))
+                for table in ("ids", "languages", "name", "description", "types")
+            )
+            return cls(
+                ids, arrays["start"], languages, arrays["language"], name, description, types,
+                arrays["type_start"], arrays["type"],
+            )  # fmt: skip
+        except (KeyError, TypeError) as error:
+            raise StorageError(
+                f"{stored.path} has descriptions that this version of candgen cannot read: store "
+                "them again with candgen serve --entities"
+            ) from error
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What is stored."""

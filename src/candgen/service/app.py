@@ -20,15 +20,11 @@ from candgen.service.gate import MISTAKE, PAGE_FILES, Gate, wants_manifest
 from candgen.service.metrics import CONTENT_TYPE, Metrics
 from candgen.service.problems import Problem
 from candgen.service.service import Service
-from candgen.service.settings import Settings
+from candgen.service.settings import AGAIN, PARENT, Settings
 from candgen.service.shelf import Shelf
 from candgen.service.work import Work
 from candgen.versions import version
 
-PARENT = "CANDGEN_SERVICE_PARENT"
-"""The process that started this one; it may be gone before this one knows its parent."""
-AGAIN = "CANDGEN_SERVICE_AGAIN"
-"""Set for a worker that takes the place of one that died: it reads every byte of its indexes."""
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -200,14 +200,14 @@ class Opened:
         knows = getattr(self.generator, "knows", None)
         return bool(self._facts(entity)[0]) or (knows is not None and knows([entity])[0])
 
-    def is_sound(self) -> bool:
+    def is_sound(self, *, at_once: bool = False) -> bool:
         """Whether its files are those that were opened; a file that is gone still is, in memory.
 
         What was written into an open file would be read as numbers, and what was cut off ends the
         process, so that this is looked at before questions are answered.
         """
         now = time.monotonic()
-        if now - self.checked < CHECKED_EVERY:
+        if now - self.checked < CHECKED_EVERY and not at_once:
             return True
         self.checked = now
         return all(map(_is_unchanged, self.files))

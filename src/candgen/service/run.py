@@ -12,10 +12,9 @@ import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess
 
 from candgen.errors import CandgenError
-from candgen.service.app import AGAIN, PARENT
 from candgen.service.metrics import SHARED, forget
 from candgen.service.patient import Patient
-from candgen.service.settings import Settings
+from candgen.service.settings import AGAIN, PARENT, Settings
 
 APP = "candgen.service.app:from_environment"
 START = 120.0

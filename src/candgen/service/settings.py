@@ -12,6 +12,10 @@ from candgen.errors import ParameterError
 
 VARIABLE = "CANDGEN_SERVICE"
 """The environment variable through which worker processes are told their settings."""
+PARENT = "CANDGEN_SERVICE_PARENT"
+"""The process that started this one; it may be gone before this one knows its parent."""
+AGAIN = "CANDGEN_SERVICE_AGAIN"
+"""Set for a worker that takes the place of one that died: it reads every byte of its indexes."""
 KEY_VARIABLE = "CANDGEN_API_KEY"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 

@@ -69,9 +69,10 @@ class Shelf:
 
     def _reload(self, name: str) -> Reloaded:
         old = self._open.get(name)
-        if old is not None and old.is_current() and old.is_sound():
+        sound = old is not None and old.is_sound(at_once=True)
+        if old is not None and sound and old.is_current():
             return Reloaded(name, "unchanged")
-        if (reason := self._try(name)) is None:
+        if (reason := self._try(name, verify=not sound)) is None:
             return Reloaded(name, "changed")
         kept = "; the index that was there keeps answering" if old is not None else ""
         log.warning("the index %s was not reloaded: %s%s", name, reason, kept)
