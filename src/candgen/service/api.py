@@ -154,7 +154,8 @@ async def _find(
             )
         return found
 
-    found = await service.work.do(job)
+    quick = not asked.details and opened.is_quick(asked.mentions, asked.k)
+    found = await service.work.do(job, quick=quick)
     service.note(request, opened, len(asked.mentions), sum(map(len, found)))
     return opened, found
 

@@ -104,7 +104,7 @@ class Gate:
             return
         self._check_key(scope, headers)
         _check_origin(scope, headers)
-        body = await self._read(headers, receive)
+        body = await self._read(headers, receive) if _has_body(headers) else b""
         # Only now: clients that send half a request must not keep others from being answered.
         if self.working >= self.limits.concurrency and scope["path"] not in PROBES:
             raise busy(f"more than {self.limits.concurrency} requests at once: try again soon")
@@ -236,6 +236,10 @@ def wants_manifest(scope: Scope) -> bool:
     wanted = dict(scope["headers"]).get(b"accept", b"")
     as_json = b"application/json" in wanted and b"text/html" not in wanted
     return as_json or b"callback=" in scope["query_string"]
+
+
+def _has_body(headers: dict[bytes, bytes]) -> bool:
+    return b"content-length" in headers or b"transfer-encoding" in headers
 
 
 def _head_size(scope: Scope) -> int:

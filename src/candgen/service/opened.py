@@ -22,6 +22,8 @@ CHUNK = 256
 """Mentions that are asked for at once; between two chunks a request may be given up."""
 CHECKED_EVERY = 0.25
 """Seconds for which the files of an index are believed to be as they were."""
+SHORT, QUICK_K, QUICK = 100, 100, 0.003
+"""Characters of a name, candidates, and seconds: up to these, a question is quick."""
 REMEMBERED = 50_000
 """Entities whose names are kept at hand."""
 QID = re.compile(r"Q[1-9][0-9]*")
@@ -77,6 +79,8 @@ class Opened:
     wikidata: bool
     """Whether its entities are Wikidata's, by a look at some of them."""
     checked: float = 0.0
+    usual: float = float("inf")
+    """Seconds that one short mention takes, as far as that is known."""
     _known: dict[str, tuple[list[Described], tuple[str, ...]]] = field(default_factory=dict)
 
     @classmethod
@@ -148,10 +152,18 @@ class Opened:
         """The candidates of mentions, as the generator gives them, or Late."""
         options = {} if lam is None else {"lam": lam}
         answers: list[list[Any]] = []
+        start = time.monotonic()
         for first in range(0, len(mentions), CHUNK):
             Late.check(deadline)
             answers += self.generator.candidates(mentions[first : first + CHUNK], k, **options)
+        if is_short(mentions):
+            taken = time.monotonic() - start
+            self.usual = taken if self.usual == float("inf") else 0.9 * self.usual + 0.1 * taken
         return answers
+
+    def is_quick(self, mentions: Sequence[str], k: int) -> bool:
+        """Whether these mentions are likely to be answered before anybody notices."""
+        return is_short(mentions) and k <= QUICK_K and self.usual < QUICK
 
     def show(self, entity: str, languages: Sequence[str] = ()) -> Shown:
         """An entity's name and description in the first of these languages that it has them in.
@@ -215,6 +227,11 @@ class Opened:
     def is_current(self) -> bool:
         """Whether the folder still holds this index, and not one that was built since."""
         return self.manifest is not None and self.manifest == _file(Path(self.manifest.path))
+
+
+def is_short(mentions: Sequence[str]) -> bool:
+    """Whether this is one name of a usual length."""
+    return len(mentions) == 1 and len(mentions[0]) <= SHORT
 
 
 def _by_frequency(names: Sequence[SourceMention]) -> list[Described]:
