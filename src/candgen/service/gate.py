@@ -43,6 +43,8 @@ SAFE_HEADERS = (
 NOTHING_ALLOWED = b"default-src 'none'; frame-ancestors 'none'"
 LARGEST_HEAD = 1 << 16
 """Bytes that a request may have before its body."""
+PATIENTLY = 16
+"""How many times as large as allowed a request may be to be read to its end all the same."""
 MISTAKE = Problem(500, "the service failed at this request, which is its own mistake")
 PREFLIGHT = Response(
     status_code=204,
@@ -130,11 +132,15 @@ class Gate:
             )
 
     async def _read(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
-        """The whole body of a request, if it is small enough and comes in time."""
+        """The whole body of a request, if it is small enough and comes in time.
+
+        One that is too large is read to its end, and forgotten, if that is not too far away: many
+        clients do not look for an answer before they have sent all.
+        """
         most = self.limits.body
         too_large = Problem(413, f"the request has more than {most:,} bytes: send several")
         said = headers.get(b"content-length", b"0")
-        if said.isdigit() and int(said[:20]) > most:
+        if said.isdigit() and int(said[:20]) > PATIENTLY * most:
             raise too_large
         parts: list[bytes] = []
         size = 0
@@ -146,15 +152,19 @@ class Gate:
                         raise _Gone
                     part = message.get("body", b"")
                     size += len(part)
-                    if size > most:
+                    if size > PATIENTLY * most:
                         raise too_large
-                    parts.append(part)
+                    if size <= most:
+                        parts.append(part)
                     if not message.get("more_body", False):
-                        return b"".join(parts)
+                        break
         except TimeoutError:
             raise Problem(
                 408, f"the request did not arrive within {self.limits.patience:g} seconds"
             ) from None
+        if size > most:
+            raise too_large
+        return b"".join(parts)
 
     async def _say(
         self, problem: Problem, scope: Scope, receive: Receive, send: "_Exit"
