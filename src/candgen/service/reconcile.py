@@ -34,81 +34,13 @@ HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:
 router = APIRouter(prefix="/reconcile", include_in_schema=False)
 
 
-@router.api_route("", methods=["GET", "POST"])
-@router.api_route("/", methods=["GET", "POST"])
-async def reconcile_default(request: Request) -> Response:
-    """The manifest, or the answers to a batch of queries, of the first index."""
-    return await reconcile(request, None)
-
-
-@router.get("/suggest/entity")
-async def suggest_entity_default(request: Request) -> Response:
-    """Entities whose names are like what was typed, in the first index."""
-    return await suggest_entity(request, None)
-
-
-@router.get("/suggest/type")
-async def suggest_type_default(request: Request) -> Response:
-    """Types whose names are like what was typed, in the first index."""
-    return await suggest_type(request, None)
-
-
-@router.get("/preview")
-async def preview_default(request: Request) -> Response:
-    """An entity of the first index, as a small page."""
-    return await preview(request, None)
-
-
-@router.get("/flyout")
-async def flyout_default(request: Request) -> Response:
-    """An entity of the first index, as a piece of a page."""
-    return await flyout(request, None)
-
-
-@router.api_route("/{index}", methods=["GET", "POST"])
-async def reconcile(request: Request, index: str | None) -> Response:
-    """The manifest, or the answers to a batch of queries."""
-    form = form_of(request, await request.body())
-    if "queries" not in form:
-        if "query" in form or "extend" in form:
-            raise Problem(
-                400, "send a batch as 'queries', as the Reconciliation API 0.2 has it; single "
-                "queries and data extension are not offered"
-            )  # fmt: skip
-        return await manifest(request, index)
-    service = Service.of(request)
-    opened = service.shelf.take(index)
-    batch = batch_of(form["queries"], service.settings.limits.batch)
-    languages = accepted(request.headers.get("accept-language", ""))
-    longest, most = service.settings.limits.mention, service.settings.limits.k
-    queries = {name: asked_of(name, query, most) for name, query in batch.items()}
-
-    def job(deadline: float) -> dict[str, Any]:
-        # A cell that is too long for a name gets no candidates: the other rows still get theirs.
-        fit = {name: query for name, query in queries.items() if len(query.mention) <= longest}
-        found = dict(zip(fit, candidates_of(opened, list(fit.values()), deadline), strict=True))
-        results: dict[str, Any] = {}
-        for name, query in queries.items():
-            Late.check(deadline)
-            listed = found.get(name, [])
-            made = results_of(opened, query, listed, languages, service.settings.match)
-            results[name] = {"result": made}
-        return results
-
-    answer = await service.work.do(job)
-    service.note(
-        request, opened, len(queries), sum(len(each["result"]) for each in answer.values())
-    )
-    return _json(answer, form.get("callback"))
-
-
 async def manifest(request: Request, index: str | None) -> Response:
     """What the service is, and where its parts are."""
     service = Service.of(request)
     opened = service.shelf.take(index)
     base = _base(request, service.settings.url)
     here = f"{base}/reconcile" if index is None else f"{base}/reconcile/{opened.name}"
-    language = f" for {opened.language}" if opened.language else ""
+    language = f" ({opened.language})" if opened.language not in (None, opened.name) else ""
     described: dict[str, Any] = {
         "versions": VERSIONS,
         "name": f"candgen: {opened.name}{language}",
@@ -141,8 +73,9 @@ async def manifest(request: Request, index: str | None) -> Response:
     return _json(described, request.query_params.get("callback"))
 
 
+@router.get("/suggest/entity")
 @router.get("/{index}/suggest/entity")
-async def suggest_entity(request: Request, index: str | None) -> Response:
+async def suggest_entity(request: Request, index: str | None = None) -> Response:
     """Entities whose names are like what was typed, or whose id was typed."""
     service = Service.of(request)
     opened = service.shelf.take(index)
@@ -170,8 +103,9 @@ async def suggest_entity(request: Request, index: str | None) -> Response:
     return _json({"result": result}, request.query_params.get("callback"))
 
 
+@router.get("/suggest/type")
 @router.get("/{index}/suggest/type")
-async def suggest_type(request: Request, index: str | None) -> Response:
+async def suggest_type(request: Request, index: str | None = None) -> Response:
     """Types whose id or name begins with what was typed."""
     service = Service.of(request)
     opened = service.shelf.take(index)
@@ -193,19 +127,60 @@ async def suggest_type(request: Request, index: str | None) -> Response:
     return _json({"result": result}, request.query_params.get("callback"))
 
 
+@router.get("/preview")
 @router.get("/{index}/preview")
-async def preview(request: Request, index: str | None) -> Response:
+async def preview(request: Request, index: str | None = None) -> Response:
     """An entity as a small page, to be shown inside others."""
     opened, entity, body = _shown_entity(request, index)
     page = previews.page(opened, entity, body)
     return HTMLResponse(page, headers={"Content-Security-Policy": previews.POLICY})
 
 
+@router.get("/flyout")
 @router.get("/{index}/flyout")
-async def flyout(request: Request, index: str | None) -> Response:
+async def flyout(request: Request, index: str | None = None) -> Response:
     """An entity as a piece of a page, in JSON."""
     _, entity, body = _shown_entity(request, index)
     return _json({"id": entity, "html": body}, request.query_params.get("callback"))
+
+
+@router.api_route("", methods=["GET", "POST"])
+@router.api_route("/", methods=["GET", "POST"])
+@router.api_route("/{index}", methods=["GET", "POST"])  # the last route: any name fits it
+async def reconcile(request: Request, index: str | None = None) -> Response:
+    """The manifest, or the answers to a batch of queries; of the first index if none is named."""
+    form = form_of(request, await request.body())
+    if "queries" not in form:
+        if "query" in form or "extend" in form:
+            raise Problem(
+                400, "send a batch as 'queries', as the Reconciliation API 0.2 has it; single "
+                "queries and data extension are not offered"
+            )  # fmt: skip
+        return await manifest(request, index)
+    service = Service.of(request)
+    opened = service.shelf.take(index)
+    batch = batch_of(form["queries"], service.settings.limits.batch)
+    languages = accepted(request.headers.get("accept-language", ""))
+    longest, most = service.settings.limits.mention, service.settings.limits.k
+    queries = {name: asked_of(name, query, most) for name, query in batch.items()}
+
+    def job(deadline: float) -> dict[str, Any]:
+        # A cell that is too long for a name gets no candidates: the other rows still get theirs.
+        fit = {name: query for name, query in queries.items() if len(query.mention) <= longest}
+        found = dict(zip(fit, candidates_of(opened, list(fit.values()), deadline), strict=True))
+        results: dict[str, Any] = {}
+        for name, query in queries.items():
+            Late.check(deadline)
+            listed = found.get(name, [])
+            made = results_of(opened, query, listed, languages, service.settings.match)
+            results[name] = {"result": made}
+        return results
+
+    answer = await service.work.do(job)
+    service.note(
+        request, opened, len(queries), sum(len(each["result"]) for each in answer.values())
+    )
+    return _json(answer, form.get("callback"))
 
 
 def _json(value: object, callback: str | None) -> Response:
