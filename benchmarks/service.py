@@ -1,0 +1,460 @@
+"""What does HTTP cost, over calling the library, and does the service bear 64 clients at once?
+
+    python benchmarks/service.py --size 500000 --seconds 60 --workers 1 --method pti
+
+Everything is on this machine: `candgen serve` in processes of its own, as users start it, and a
+client in another one, which sends requests that were made beforehand over connections that stay
+open, each the next one as soon as it has its answer. Two peers are asked the same way: a route of
+plain FastAPI that calls the library and returns what it says, without limits, log, counts or time
+limit; and an ASGI application that knows its answer, which is what uvicorn and the client cost.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import importlib.metadata
+import itertools
+import json
+import multiprocessing
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import numpy as np
+import psutil
+import uvicorn
+from fastapi import FastAPI
+from measure import Report, in_turn
+from stored import index_path
+from world import load_world, make_queries
+
+import candgen
+
+K = 30
+QUERIES = 2000
+BATCH = 100
+CONNECTIONS = (1, 8, 64)
+REPEATS = 5
+ROUND = 600
+"""Requests of a peer before it is the next one's turn."""
+PATH = "/api/v1/candidates"
+SPAWN = multiprocessing.get_context("spawn")
+
+
+# -- the client -----------------------------------------------------------------------------------
+
+
+class Load(NamedTuple):
+    """What a client has seen: seconds of each request, how many failed, and how long it took.
+
+    And the CPU seconds of those who answered.
+    """
+
+    seconds: list[float]
+    errors: int
+    wall: float
+    cpu: float = 0.0
+
+
+class Caller(asyncio.Protocol):
+    """A connection on which one request follows the other."""
+
+    def __init__(self, load: "Calls") -> None:
+        self.load = load
+        self.head = b""
+        self.left = -1
+        """Bytes of the answer that are to come; -1 before its head is complete."""
+        self.sent = 0.0
+        self.waits = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self.transport = transport
+        self.ask()
+
+    def ask(self) -> None:
+        """Send the next request, or end."""
+        request = self.load.next()
+        self.waits = request is not None
+        if request is None:
+            self.transport.close()
+            return
+        self.sent = time.perf_counter()
+        self.transport.write(request)  # type: ignore[attr-defined]
+
+    def data_received(self, data: bytes) -> None:
+        """Count what comes, and ask again when it is all there."""
+        if self.left < 0:
+            self.head += data
+            head, end, body = self.head.partition(b"\r\n\r\n")
+            if not end:
+                return
+            self.load.ok(head.startswith(b"HTTP/1.1 200 "))
+            self.left = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0]) - len(body)
+        else:
+            self.left -= len(data)
+        if self.left == 0:
+            self.load.seconds.append(time.perf_counter() - self.sent)
+            self.head, self.left = b"", -1
+            self.ask()
+
+    def connection_lost(self, _: Exception | None) -> None:
+        """Whether this was to be."""
+        self.load.lost(self.waits)
+
+
+class Calls:
+    """What the connections of a client share."""
+
+    def __init__(self, requests: Sequence[bytes], connections: int, most: int, end: float) -> None:
+        self.requests = itertools.islice(itertools.cycle(requests), most)
+        self.connections, self.end = connections, end
+        self.seconds: list[float] = []
+        self.errors = 0
+        self.over = asyncio.Event()
+
+    def next(self) -> bytes | None:
+        """The next request, if there is time for one."""
+        return next(self.requests, None) if time.perf_counter() < self.end else None
+
+    def ok(self, well: bool) -> None:  # noqa: FBT001
+        """Count an answer that is none."""
+        self.errors += not well
+
+    def lost(self, waited: bool) -> None:  # noqa: FBT001
+        """Count a connection that has ended."""
+        self.errors += waited
+        self.connections -= 1
+        if not self.connections:
+            self.over.set()
+
+
+def ask(
+    port: int, requests: Sequence[bytes], connections: int, most: int, seconds: float
+) -> Load:  # fmt: skip
+    """Send requests over so many connections, at most so many, and for so long."""
+
+    async def run() -> Load:
+        loop = asyncio.get_running_loop()
+        begin = time.perf_counter()
+        calls = Calls(requests, connections, most, begin + seconds)
+        for _ in range(connections):
+            await loop.create_connection(partial(Caller, calls), "127.0.0.1", port)
+        await calls.over.wait()
+        return Load(calls.seconds, calls.errors, time.perf_counter() - begin)
+
+    return asyncio.run(run())
+
+
+def single(mention: str) -> bytes:
+    """The request for one mention."""
+    query = urlencode({"mention": mention, "k": K})
+    return f"GET {PATH}?{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+def batch(mentions: Sequence[str]) -> bytes:
+    """The request for several."""
+    body = json.dumps({"mentions": mentions, "k": K}).encode()
+    head = (
+        f"POST {PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+# -- what is asked --------------------------------------------------------------------------------
+
+
+class Asked(NamedTuple):
+    """Where to ask, and who answers."""
+
+    port: int
+    processes: list[psutil.Process]
+
+
+@contextlib.contextmanager
+def service(path: Path, workers: int) -> Iterator[Asked]:
+    """``candgen serve``."""
+    command = [
+        sys.executable, "-m", "candgen", "serve", f"bench={path}", "--port", "0",
+        "--workers", str(workers), "--max-requests", "256",
+    ]  # fmt: skip
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
+    ) as process:
+        try:
+            assert process.stdout is not None
+            port = int(process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+            children = psutil.Process(process.pid).children()
+            workers_of = [each for each in children if "spawn_main" in " ".join(each.cmdline())]
+            yield Asked(port, workers_of)
+        finally:
+            process.terminate()
+
+
+@contextlib.contextmanager
+def peer(make: Callable[[str], Any], path: Path) -> Iterator[Asked]:
+    """An application by uvicorn in a process of its own."""
+    here, there = multiprocessing.Pipe()
+    process = SPAWN.Process(target=run_peer, args=(make, str(path), there), daemon=True)
+    process.start()
+    try:
+        yield Asked(here.recv(), [psutil.Process(process.pid)])
+    finally:
+        process.terminate()
+        process.join()
+
+
+def run_peer(make: Callable[[str], Any], path: str, told: Connection) -> None:
+    """Answer, for ever."""
+    app = make(path)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        told.send(listening.getsockname()[1])
+        uvicorn.Server(config).run([listening])
+
+
+def knows_its_answer(path: str) -> Callable[..., Awaitable[None]]:
+    """An application that always says the same, of the size of a real answer."""
+    answer = [{"entity": each.entity, "score": each.score} for each in known(path)]
+    body = json.dumps({"index": "bench", "mention": "a", "candidates": answer}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+
+    async def app(_: object, __: object, send: Callable[[object], Awaitable[None]]) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
+def plain(path: str) -> FastAPI:
+    """The shortest service there could be."""
+    index = candgen.load(path)
+    app = FastAPI()
+
+    @app.get(PATH)
+    def candidates(mention: str, k: int = 10) -> dict[str, Any]:
+        (found,) = index.candidates([mention], k)
+        answer = [{"entity": each.entity, "score": float(each.score)} for each in found]
+        return {"index": "bench", "mention": mention, "candidates": answer}
+
+    return app
+
+
+def known(path: str) -> list[candgen.Candidate]:
+    """Some candidates."""
+    found: list[candgen.Candidate] = candgen.load(path).candidates(["a"], K)[0]
+    return found
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def quantiles(seconds: Sequence[float]) -> dict[str, float]:
+    """p50, p95 and p99, in milliseconds."""
+    values = 1e3 * np.quantile(seconds, [0.5, 0.95, 0.99])
+    return dict(zip(("p50 ms", "p95 ms", "p99 ms"), values.tolist(), strict=True))
+
+
+def cpu(processes: Sequence[psutil.Process]) -> float:
+    """The CPU seconds that processes have taken."""
+    return sum(sum(each.cpu_times()[:2]) for each in processes)
+
+
+def load(
+    pool: ProcessPoolExecutor, asked: Asked, requests: Sequence[bytes], connections: int,
+    most: int, seconds: float,
+) -> Load:  # fmt: skip
+    """What the client sees, and what it costs those who answer."""
+    before = cpu(asked.processes)
+    made = pool.submit(ask, asked.port, requests, connections, most, seconds).result()
+    return made._replace(cpu=cpu(asked.processes) - before)
+
+
+def calls(index: Any, mentions: Sequence[str]) -> Load:  # noqa: ANN401
+    """The same mentions, one after the other, without HTTP."""
+    seconds = []
+    begin, worked = time.perf_counter(), time.process_time()
+    for mention in mentions:
+        before = time.perf_counter()
+        index.candidates([mention], K)
+        seconds.append(time.perf_counter() - before)
+    return Load(seconds, 0, time.perf_counter() - begin, time.process_time() - worked)
+
+
+def one_connection(
+    pool: ProcessPoolExecutor, path: Path, mentions: Sequence[str], asked: dict[str, Asked]
+) -> list[dict[str, Any]]:
+    """What a single mention costs, in turn, for a client that is alone."""
+    index = candgen.load(path)
+    requests = [single(mention) for mention in mentions]
+    some = itertools.cycle(range(0, len(mentions), ROUND))
+
+    def http(asked: Asked) -> Load:
+        first = next(some)
+        return load(pool, asked, requests[first : first + ROUND], 1, ROUND, 60.0)
+
+    runs: dict[str, Callable[[], Load]] = {
+        "Python call": lambda: calls(index, mentions[:ROUND]),
+        **{name: partial(http, each) for name, each in asked.items()},
+    }
+    for run in runs.values():
+        run()
+    rounds = in_turn(runs, REPEATS)
+    p50 = {
+        name: [1e3 * statistics.median(each.seconds) for each in made]
+        for name, made in rounds.items()
+    }
+    return [
+        {
+            "what": name,
+            "requests": sum(len(each.seconds) for each in rounds[name]),
+            **quantiles(list(itertools.chain(*(each.seconds for each in rounds[name])))),
+            "p50 over the call, ms": statistics.median(
+                a - b for a, b in zip(p50[name], p50["Python call"], strict=True)
+            ),
+            "CPU ms a request": 1e3 * statistics.median(
+                each.cpu / len(each.seconds) for each in rounds[name]
+            ),
+            "errors": sum(each.errors for each in rounds[name]),
+        }
+        for name in runs
+    ]  # fmt: skip
+
+
+def many_connections(
+    pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Asked, seconds: float
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Requests a second and how long they take, by connections and mentions a request."""
+    kinds = {
+        1: [single(mention) for mention in mentions],
+        BATCH: [batch(mentions[at : at + BATCH]) for at in range(0, len(mentions), BATCH)],
+    }
+    rows = []
+    for size, connections in itertools.product(kinds, CONNECTIONS):
+        made = load(pool, asked, kinds[size], connections, 10**6, seconds)
+        rows.append(
+            {
+                "connections": connections, "mentions a request": size,
+                "requests/s": len(made.seconds) / made.wall,
+                "mentions/s": size * len(made.seconds) / made.wall,
+                **quantiles(made.seconds),
+                "CPU ms a request": 1e3 * made.cpu / len(made.seconds),
+                "requests": len(made.seconds), "errors": made.errors,
+            }
+        )  # fmt: skip
+    return rows
+
+
+class Memory(threading.Thread):
+    """The memory of processes, every second."""
+
+    def __init__(self, processes: Sequence[psutil.Process]) -> None:
+        super().__init__(daemon=True)
+        self.processes = processes
+        self.seen: list[tuple[int, int]] = []
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        """Look until it is over."""
+        while True:
+            each = [process.memory_full_info() for process in self.processes]
+            self.seen.append((sum(one.rss for one in each), sum(one.pss for one in each)))
+            if self.over.wait(1.0):
+                return
+
+
+def a_long_time(
+    pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Asked, seconds: float
+) -> dict[str, Any]:  # fmt: skip
+    """Whether anything fails, or grows."""
+    memory = Memory(asked.processes)
+    memory.start()
+    requests = [single(mention) for mention in mentions]
+    made = load(pool, asked, requests, max(CONNECTIONS), 10**7, seconds)
+    memory.over.set()
+    memory.join()
+    rss, pss = zip(*memory.seen, strict=True)
+    return {
+        "connections": max(CONNECTIONS), "seconds": made.wall, "requests": len(made.seconds),
+        "errors": made.errors, **quantiles(made.seconds),
+        "RSS MB, begin": rss[0] / 1e6, "RSS MB, end": rss[-1] / 1e6, "RSS MB, most": max(rss) / 1e6,
+        "PSS MB, begin": pss[0] / 1e6, "PSS MB, end": pss[-1] / 1e6,
+    }  # fmt: skip
+
+
+# -- all of it ------------------------------------------------------------------------------------
+
+
+def check(path: Path, port: int, mentions: Sequence[str]) -> None:
+    """The service says what the library says."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(batch(mentions).replace(b"HTTP/1.1\r\n", b"HTTP/1.0\r\n"))
+        with connection.makefile("rb") as file:
+            said = json.loads(file.read().partition(b"\r\n\r\n")[2])["results"]
+    expected = candgen.load(path).candidates(mentions, K)
+    for one, candidates in zip(said, expected, strict=True):
+        if [(each["entity"], each["score"]) for each in one["candidates"]] != [
+            *map(tuple, candidates)
+        ]:
+            raise AssertionError(f"the service and the library differ on {one['mention']!r}")
+
+
+def measure(path: Path, size: int, options: argparse.Namespace, report: Report) -> None:
+    """All tables for one index."""
+    mentions = make_queries(load_world(size), QUERIES, seed=1)
+    with ProcessPoolExecutor(1, mp_context=SPAWN) as pool, service(path, options.workers) as ours:
+        check(path, ours.port, mentions[:BATCH])
+        load(pool, ours, [single(mention) for mention in mentions], 8, QUERIES, 60.0)
+        with peer(plain, path) as route, peer(knows_its_answer, path) as floor:
+            asked = {"candgen serve": ours, "plain FastAPI": route, "uvicorn alone": floor}
+            rows = one_connection(pool, path, mentions, asked)
+        report.add(f"One mention, one connection, k = {K} ({options.method})", rows)
+        kind = f"{options.method}, {options.workers} workers"
+        each = max(1.0, options.seconds / 10)
+        report.add(f"Load ({kind})", many_connections(pool, mentions, ours, each))
+        rows = [a_long_time(pool, mentions, ours, options.seconds)]
+        report.add(f"For a while, one mention a request ({kind})", rows)
+
+
+def main() -> None:
+    """Measure every size asked for."""
+    question = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(description=question)
+    parser.add_argument(
+        "--size", type=int, nargs="+", default=[500_000], metavar="ENTITIES",
+        help="of the world: 50000, 500000 or 2500000 (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="of load (default: %(default)s)"
+    )
+    parser.add_argument("--workers", type=int, default=1, help="processes (default: %(default)s)")
+    parser.add_argument("--method", choices=("pti", "rerank"), default="pti")
+    options = parser.parse_args()
+    name = "service" if options.method == "pti" else "service-rerank"
+    report = Report(name, question, options.size)
+    for package in ("fastapi", "uvicorn"):
+        report.about[package] = importlib.metadata.version(package)
+    for size in options.size:
+        with TemporaryDirectory() as folder:
+            path = index_path(size)
+            if options.method == "rerank":
+                path = Path(folder) / "rerank.candgen"
+                candgen.Rerank(candgen.load(index_path(size))).save(path)
+            measure(path, size, options, report)
+    report.write()
+
+
+if __name__ == "__main__":
+    main()
