@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from candgen.service import preview as previews
+from candgen.service.api import as_json
 from candgen.service.languages import accepted
 from candgen.service.opened import Late, Opened
 from candgen.service.preview import WIKIDATA, entity_html
@@ -185,13 +186,12 @@ async def reconcile(request: Request, index: str | None = None) -> Response:
 
 def _json(value: object, callback: str | None) -> Response:
     """JSON, or, for pages that cannot read it otherwise, a call of their function with it."""
-    text = json.dumps(value, ensure_ascii=False)
     if callback is None:
-        return Response(text.encode(), media_type="application/json")
+        return as_json(value)
     if not CALLBACK.fullmatch(callback):
         raise Problem(400, "callback is no name of a function")
-    # These two end a line in JavaScript, but not in JSON.
-    text = text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    # Only ASCII: two characters end a line in JavaScript, but not in JSON.
+    text = json.dumps(value, ensure_ascii=True)
     return Response(f"/**/{callback}({text});".encode(), media_type="application/javascript")
 
 
