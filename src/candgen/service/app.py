@@ -198,6 +198,9 @@ def _describe_limits(app: FastAPI, settings: Settings) -> None:
 
 def _log_to_stderr() -> None:
     """One line a request, as JSON, and whatever else is worth saying."""
+    # Nobody asks which thread or line of code has logged: not to look that up is half the time.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging._srcfile = None  # noqa: SLF001 (as its manual says)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     for name in ("candgen.access", "candgen", "uvicorn.error"):

@@ -2,13 +2,13 @@
 
 import asyncio
 import hmac
-import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic_core import to_json
 from starlette.responses import Response
 
 from candgen.service.metrics import Metrics
@@ -181,8 +181,7 @@ class Gate:
     ) -> None:  # fmt: skip
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self.metrics.requests.labels(route, method, str(exit_.status)).inc()
-        self.metrics.seconds.labels(route).observe(seconds)
+        self.metrics.count(route, method, exit_.status, seconds)
         if not self.settings.log:
             return
         client = scope.get("client")
@@ -196,7 +195,7 @@ class Gate:
             "bytes": exit_.size,
             **noted,
         }
-        access.info(json.dumps(line, ensure_ascii=True))
+        access.info("%s", to_json(line).decode())
 
 
 _METHODS = {"GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE", "PATCH"}

@@ -29,6 +29,7 @@ class Metrics:
     def __init__(self) -> None:
         registry = CollectorRegistry()
         self._registry = registry
+        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self.requests = Counter(
             "candgen_requests", "Requests, by what answered them.", ["route", "method", "status"],
             registry=registry,
@@ -57,6 +58,16 @@ class Metrics:
             "candgen_index_entities", "Entities of an index.", ["index"], registry=registry,
             multiprocess_mode="livemax",
         )  # fmt: skip
+
+    def count(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count one request."""
+        key = route, method, status
+        if key not in self._known:  # looking them up by their labels takes longer than counting
+            counter = self.requests.labels(route, method, str(status))
+            self._known[key] = counter, self.seconds.labels(route)
+        counter, latency = self._known[key]
+        counter.inc()
+        latency.observe(seconds)
 
     def show_indexes(self, indexes: Iterable[tuple[str, str, str | None, int | None]]) -> None:
         """Tell which indexes answer: name, kind, language, number of entities."""

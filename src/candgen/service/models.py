@@ -69,6 +69,43 @@ class Asked(BaseModel):
     )
 
 
+class AskedOne(BaseModel):
+    """One mention to find candidates for, as the query of an address has it."""
+
+    mention: Mention
+    k: int = Field(10, ge=1, description="How many candidates at most.")
+    lam: Lam = None
+    index: Index = None
+    details: bool = Field(
+        default=False,
+        description="Also names, types, probabilities, and what each score is made of.",
+    )
+
+
+class AskedWhy(BaseModel):
+    """A mention and one of its candidates, as the query of an address has them."""
+
+    mention: Mention
+    entity: Annotated[str, Field(description="One of its candidates.", examples=["Q10704"])]
+    lam: Lam = None
+    index: Index = None
+
+
+def parameters(model: type[BaseModel]) -> dict[str, Any]:
+    """The fields of a model as parameters of an address, for the OpenAPI description."""
+    schema = model.model_json_schema()
+    needed = schema.get("required", [])
+    return {
+        "parameters": [
+            {
+                "name": name, "in": "query", "required": name in needed, "schema": field,
+                "description": field.get("description", ""),
+            }
+            for name, field in schema["properties"].items()
+        ]
+    }  # fmt: skip
+
+
 class TypeOut(BaseModel):
     """What an entity is."""
 
