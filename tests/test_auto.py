@@ -217,6 +217,9 @@ def test_tune_chooses_pivots_normalizer_weights_and_both_stages(cli, folder, tmp
     assert done.status == 0, done.err
     assert "Pivots, of the 4 in the folder" in done.err and "Text is folded by" in done.err
     assert "The second stage puts" in done.err
+    calibration = Calibration.load(output)
+    assert calibration.queries == len(read_dataset(dataset).dev)
+    assert f"probabilities by {calibration.queries:,} dev queries" in done.err
     found = json.loads(done.out)
     kept = {pivot["pivot"] for pivot in found["pivots"] if pivot["kept"]}
     index = candgen.load(output)

@@ -1,11 +1,17 @@
 """The demo: names that come with Babel, and what is found of those that were hidden."""
 
+import contextlib
 import importlib
+import json
+import os
 import re
+import select
 import shlex
+import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -244,6 +250,38 @@ def test_the_suggested_commands_work(printed, monkeypatch, capfdbinary):
         assert main(command[1:]) == 0, command
         assert capfdbinary.readouterr().out
     assert {path.name for path in folder.iterdir()} == {"demo-fo.candgen", "demo-mk.candgen"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of Unix")
+def test_on_a_terminal_it_ends_with_a_page_until_control_c(tmp_path):
+    pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
+    import fcntl
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "candgen", "demo"], stdin=theirs, stdout=theirs, stderr=theirs,
+        cwd=tmp_path, start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 (no threads here)
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    try:
+        while b"Ctrl-C ends it" not in shown:
+            ready, _, _ = select.select([ours], [], [], 120)
+            assert ready, shown.decode()
+            shown += os.read(ours, 1 << 16)
+        (address,) = re.findall(r"Open (http://127\.0\.0\.1:\d+/) in a browser", shown.decode())
+        with urllib.request.urlopen(f"{address}readyz", timeout=30) as answer:
+            assert json.load(answer) == {"status": "ok", "indexes": 1}
+        os.write(ours, b"\x03")
+        assert process.wait(60) == 0
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        os.close(ours)
 
 
 def test_the_index_goes_where_it_is_told(tmp_path, monkeypatch, capfd):

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -61,7 +62,9 @@ def create_app(settings: Settings, *, verify: bool = False, supervised: bool = F
 def from_environment() -> Gate:
     """The application of a worker process."""
     _log_to_stderr()
-    return create_app(Settings.from_environment(), verify=AGAIN in os.environ, supervised=True)
+    app = create_app(Settings.from_environment(), verify=AGAIN in os.environ, supervised=True)
+    gc.freeze()  # what is there now stays: looking through it again and again would take time
+    return app
 
 
 @contextlib.asynccontextmanager
