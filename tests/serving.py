@@ -192,6 +192,7 @@ def serving(folder, *arguments, key=None):
     """``candgen serve`` with these arguments; its log goes into the folder."""
     environment = {name: value for name, value in os.environ.items() if "CANDGEN" not in name}
     environment |= {"CANDGEN_API_KEY": key} if key else {}
+    environment["TMPDIR"] = str(folder)  # what a service that is killed leaves behind
     command = [sys.executable, "-m", "candgen", "serve", *map(str, arguments), "--port", "0"]
     log = folder / f"log-{time.monotonic_ns()}"
     with (

@@ -268,6 +268,8 @@ def test_a_key(folder, caplog):
         assert {client.get(each).status_code for each in ("/healthz", "/readyz", "/")} == {200}
         assert client.get("/", headers={"Accept": "application/json"}).status_code == 401
         assert client.get("/", params={"callback": "f"}).status_code == 401
+        assert client.get("/", params={"queries": "{}"}).status_code == 401
+        assert client.post("/", data={"queries": "{}"}).status_code == 401
     assert "open-sesame" not in caplog.text
 
 
@@ -296,7 +298,8 @@ def test_other_sites_may_read_the_reconciliation_api_only(client):
     assert "other sites" in said
     own = {"Origin": "http://testserver"}
     assert client.post("/api/v1/reload", headers=own).status_code == 200
-    assert client.options("/reconcile", headers=foreign).status_code == 204
+    for path in ("/reconcile", "/"):
+        assert client.options(path, headers=foreign).status_code == 204
     assert client.options("/api/v1/candidates", headers=foreign).status_code == 405
 
 

@@ -245,6 +245,7 @@ def test_a_worker_that_dies_is_replaced_and_the_other_goes_on(service):
     all_answer(service)
     everywhere(service, OLD)
     assert before[1] in service.workers()
+    assert any(f"worker {before[0]} died" in line for line in service.errors())
     assert b"candgen_requests_total" in service.ask("/metrics").body
 
 

@@ -142,6 +142,20 @@ def test_queries_by_get_post_and_jsonp(client):
         assert "callback" in problem(answer, 400)
 
 
+def test_the_address_of_the_page_answers_as_well(client):
+    """Who pastes it into OpenRefine has done nothing wrong."""
+    queries = {"queries": json.dumps({"q0": {"query": "Vínið"}})}
+    expected = client.post("/reconcile", data=queries).json()
+    assert expected["q0"]["result"]
+    for answer in (client.post("/", data=queries), client.get("/", params=queries)):
+        assert answer.json() == expected
+        assert answer.headers["access-control-allow-origin"] == "*"
+    called = client.get("/", params={**queries, "callback": "f"})
+    assert called.text.startswith("/**/f(")
+    assert client.post("/").json() == client.get("/reconcile").json()
+    assert "not JSON" in problem(client.post("/", data={"queries": "{"}), 400)
+
+
 def test_separators_of_lines_are_escaped_in_jsonp(client):
     params = {"queries": json.dumps({"q": {"query": "\u2028</script>"}}), "callback": "f"}
     called = client.get("/reconcile/hostile", params=params)

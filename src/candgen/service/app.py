@@ -17,7 +17,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from candgen.service import api, reconcile
-from candgen.service.gate import MISTAKE, PAGE_FILES, Gate, wants_manifest
+from candgen.service.gate import MISTAKE, PAGE_FILES, Gate, is_reconciliation
 from candgen.service.metrics import CONTENT_TYPE, Metrics
 from candgen.service.problems import Problem
 from candgen.service.service import Service
@@ -156,11 +156,11 @@ def _add_page(app: FastAPI) -> None:
     folder = resources.files("candgen.service") / "page"
     page = (folder / "index.html").read_bytes()
 
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "POST"], include_in_schema=False)
     async def home(request: Request) -> Response:
-        """The page; the manifest for clients that want JSON."""
-        if wants_manifest(request.scope):
-            return await reconcile.manifest(request, None)
+        """The page; for clients that want JSON, and those that send queries, what /reconcile is."""
+        if is_reconciliation(request.scope):
+            return await reconcile.reconcile(request)
         headers = {"Content-Security-Policy": PAGE_POLICY, "Vary": "Accept"}
         return Response(page, media_type="text/html", headers=headers)
 

@@ -120,7 +120,7 @@ class Gate:
 
     def _check_key(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         key = self.settings.key
-        if key is None or (scope["path"] in OPEN and not wants_manifest(scope)):
+        if key is None or (scope["path"] in OPEN and not is_reconciliation(scope)):
             return
         given = headers.get(b"x-api-key", b"")
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
@@ -231,20 +231,19 @@ class _Exit:
 
 
 def is_reconciliation(scope: Scope) -> bool:
-    """Whether other sites' pages may read the answer: OpenRefine's must, nobody else's need."""
+    """Whether other sites' pages may read the answer: OpenRefine's must, nobody else's need.
+
+    At / is the page, and the Reconciliation API for those who do not look like a browser there.
+    """
     path: str = scope["path"]
-    if path == "/":
-        return wants_manifest(scope)
-    return path == "/reconcile" or path.startswith("/reconcile/")
-
-
-def wants_manifest(scope: Scope) -> bool:
-    """Whether a client at / wants the manifest of the Reconciliation API, and not the page."""
-    if scope["path"] != "/":
-        return False
+    if path != "/":
+        return path == "/reconcile" or path.startswith("/reconcile/")
+    if scope["method"] not in ("GET", "HEAD"):
+        return True
     wanted = dict(scope["headers"]).get(b"accept", b"")
     as_json = b"application/json" in wanted and b"text/html" not in wanted
-    return as_json or b"callback=" in scope["query_string"]
+    asked = scope["query_string"]
+    return as_json or b"callback=" in asked or b"queries=" in asked
 
 
 def _has_body(headers: dict[bytes, bytes]) -> bool:

@@ -1,6 +1,7 @@
 """Running the service: a process that watches, and workers that answer."""
 
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -15,6 +16,8 @@ from candgen.errors import CandgenError
 from candgen.service.metrics import SHARED, forget
 from candgen.service.patient import Patient
 from candgen.service.settings import AGAIN, PARENT, Settings
+
+log = logging.getLogger("candgen")
 
 APP = "candgen.service.app:from_environment"
 START = 120.0
@@ -75,6 +78,7 @@ class Watch(Multiprocess):
             super().keep_subprocess_alive()
         self._let_go()
         for pid in before - {process.pid for process in self.processes}:
+            log.warning("worker %s died: another one takes its place", pid)
             forget(pid)
 
     def _let_go(self) -> None:
