@@ -229,8 +229,12 @@ def test_typing_shows_what_python_answers(page, indexes):
         f"https://www.wikidata.org/wiki/{entity}" for entity, _ in expected
     ]
     assert links.first.get_attribute("rel") == "noopener noreferrer"
+    expect(page.locator("#one-examples")).to_be_hidden()
     ask(page, " ", 0)
     expect(page.locator("#one-said")).to_contain_text("Type a name")
+    page.locator("#one-examples").get_by_role("link", name="Wien").click()
+    expect(page.locator("#one-said")).to_have_text("3 candidates for Wien")
+    expect(page.locator("#mention")).to_have_value("Wien")
     page.locator("#mention").fill("Oslo")
     expect(page.locator("#one-said")).to_contain_text("No candidates")
     expect(page.locator("#candidates > li")).to_have_count(0)
@@ -581,7 +585,7 @@ def test_lines_to_copy_work(visit, base, tmp_path):
     ]
 
     with urllib.request.urlopen(copy(page, "openrefine")) as answer:
-        assert json.load(answer)["versions"] == ["0.1", "0.2"]
+        assert json.load(answer)["versions"] == ["0.2"]
     visitor.shoot("programs-toy")
 
 

@@ -49,6 +49,7 @@ def problem(answer, status):
     assert answer.headers["content-type"] == "application/problem+json"
     body = answer.json()
     assert body["status"] == status
+    assert body["type"] == "about:blank"
     assert body["title"]
     return body["detail"]
 
@@ -163,6 +164,7 @@ def test_indexes_are_listed(client, folder):
     assert (two["kind"], two["entities"], two["lam"]) == ("rerank", 3, None)
     assert (one["stages"], two["stages"], one["wikidata"]) == (1, 2, True)
     assert (described["described"], described["types"]) == (3, 3)
+    assert one["examples"] == two["examples"] == ["Vín", "Wien"]  # Faroese, not Icelandic
     assert found["limits"]["batch"] == Limits().batch
     assert str(folder) not in client.get("/api/v1/indexes").text
 

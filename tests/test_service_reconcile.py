@@ -120,7 +120,7 @@ def test_the_score_is_the_probability_whatever_the_limit(client, folder):
 def test_every_index_has_an_address(client, index):
     assert ids(one(client, {"query": "Vín"}, index))[0] == "Q282"
     manifest = client.get(f"/reconcile{index}").json()
-    assert manifest["versions"] == ["0.1", "0.2"]
+    assert manifest["versions"] == ["0.2"]
     assert manifest["preview"]["url"] == f"http://testserver/reconcile{index}/preview?id={{{{id}}}}"
     assert manifest["view"]["url"] == "https://www.wikidata.org/wiki/{{id}}"
     assert manifest["identifierSpace"] == "http://www.wikidata.org/entity/"

@@ -164,6 +164,7 @@ class IndexOut(BaseModel):
     entities: int | None
     stages: int = Field(description="2 if a second stage orders what the first has found.")
     wikidata: bool = Field(description="Whether its entities are Wikidata's.")
+    examples: list[str] = Field(description="Names to try it with.")
     lam: float | None = Field(description="Weight of the posterior; null if it is not yours.")
     explains: bool
     calibrated_on: int = Field(description="Queries its probabilities were learned from.")
@@ -198,6 +199,7 @@ class ReloadedAll(BaseModel):
 class ProblemOut(BaseModel):
     """What went wrong, as RFC 9457 has it."""
 
+    type: str = Field(examples=["about:blank"])
     title: str
     status: int
     detail: str

@@ -26,6 +26,8 @@ SHORT, QUICK_K, QUICK = 100, 100, 0.003
 """Characters of a name, candidates, and seconds: up to these, a question is quick."""
 REMEMBERED = 50_000
 """Entities whose names are kept at hand."""
+LOOKED_AT, EXAMPLES, LONGEST_EXAMPLE = 1000, 5, 40
+"""Entities of which a look at an index is content, names to show, and their characters."""
 QID = re.compile(r"Q[1-9][0-9]*")
 ANY = "entity"
 """The type of what has no type; of Wikidata's entities it is Q35120, which means the same."""
@@ -78,6 +80,8 @@ class Opened:
     files: list[_File]
     wikidata: bool
     """Whether its entities are Wikidata's, by a look at some of them."""
+    examples: tuple[str, ...] = ()
+    """Names to try it with."""
     checked: float = 0.0
     usual: float = float("inf")
     """Seconds that one short mention takes, as far as that is known."""
@@ -96,6 +100,7 @@ class Opened:
         )  # fmt: skip
         some = opened._some_entities()
         opened.wikidata = bool(some) and all(QID.fullmatch(each) for each in some)
+        opened.examples = opened._examples_among(some)
         return opened
 
     def _some_entities(self) -> list[str]:
@@ -104,9 +109,19 @@ class Opened:
         tokens = getattr(self.first, "tokens", None)
         if tokens is None:
             return asked
-        step = max(1, len(tokens.entities) // 100)
+        step = max(1, len(tokens.entities) // LOOKED_AT)
         found: list[str] = tokens.entities[::step]
         return found
+
+    def _examples_among(self, entities: Iterable[str]) -> tuple[str, ...]:
+        """Their most frequent names, in the language of the queries if there are any."""
+        if not hasattr(self.generator, "names"):
+            return ()
+        names = [name for entity in entities for name in self.generator.names(entity)]
+        short = [name for name in names if len(name.mention) <= LONGEST_EXAMPLE]
+        own = [name for name in short if name.language == self.language]
+        ordered = sorted(own or short, key=lambda name: -name.count)
+        return tuple(dict.fromkeys(name.mention for name in ordered))[:EXAMPLES]
 
     @property
     def any_type(self) -> str:

@@ -21,8 +21,9 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
         self.more = more
 
     def body(self) -> dict[str, Any]:
-        """The members of the problem; ``type`` is left out, which means about:blank."""
+        """The members of the problem; what kind it is, its status tells."""
         return {
+            "type": "about:blank",
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
             "detail": self.detail,

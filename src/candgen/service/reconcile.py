@@ -25,7 +25,7 @@ from candgen.service.reconcile_results import candidates_of, results_of
 from candgen.service.service import Service
 from candgen.versions import version
 
-VERSIONS = ["0.1", "0.2"]
+VERSIONS = ["0.2"]
 BATCH = 50
 """Queries that a client should send at once."""
 SUGGESTED = 20

@@ -116,6 +116,7 @@ def facts(opened: Opened) -> dict[str, Any]:
         "entities": len(first.tokens.entities) if hasattr(first, "tokens") else None,
         "stages": 1 if first is opened.generator else 2,
         "wikidata": opened.wikidata,
+        "examples": list(opened.examples),
         "lam": opened.lam,
         "explains": hasattr(opened.generator, "explain"),
         "calibrated_on": opened.calibration.queries,

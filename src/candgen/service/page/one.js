@@ -4,6 +4,7 @@ import { bars, isTwoStages, scaleOf } from "./bars.js";
 import { byId, counted, element, entityLink, nameOf, percent, unseen } from "./elements.js";
 import { explanationOf } from "./explanation.js";
 import { Latest } from "./service.js";
+import { addressOf, readAddress } from "./state.js";
 
 const LEGENDS = {
   one: "What the bars show",
@@ -33,6 +34,7 @@ export function oneView(page) {
     const signal = asked.start();
     if (state.mention.trim() === "") {
       showNothing("Type a name, as you found it spelled: its candidates appear as you type.");
+      showExamples(page.facts(state.index));
       return;
     }
     list.setAttribute("aria-busy", "true");
@@ -53,7 +55,16 @@ export function oneView(page) {
     list.replaceChildren();
     list.setAttribute("aria-busy", "false");
     byId("one-said").replaceChildren(...said);
-    byId("one-legend").hidden = byId("one-keys").hidden = true;
+    byId("one-legend").hidden = byId("one-keys").hidden = byId("one-examples").hidden = true;
+  }
+
+  function showExamples({ examples, language }) {
+    const links = examples.flatMap((mention, place) => [
+      place > 0 ? ", " : " ",
+      element("a", { href: addressOf({ ...readAddress(location.hash), mention }) }, nameOf(mention, language)),
+    ]);
+    byId("one-examples").replaceChildren("For example:", ...links);
+    byId("one-examples").hidden = examples.length === 0;
   }
 
   function showCandidates(state, candidates) {
@@ -73,6 +84,7 @@ export function oneView(page) {
     byId("one-legend").hidden = !facts.explains;
     byId("one-legend").firstElementChild.textContent = LEGENDS[isTwoStages(facts) ? "two" : "one"];
     byId("one-keys").hidden = false;
+    byId("one-examples").hidden = true;
     if (facts.explains) openOne(state, candidates, before);
   }
 
