@@ -261,6 +261,7 @@ def test_a_late_answer_never_takes_the_place_of_a_newer_one(visit):
     page.route("**/api/v1/candidates?mention=V*", lambda route: held.append(route))  # noqa: PLW0108 (Playwright wants a function)
     page.locator("#mention").fill("Vín")
     expect(page.locator("#candidates")).to_have_attribute("aria-busy", "true")
+    expect(page.locator("#one-said")).to_have_text("Looking …")
     page.locator("#mention").fill("Rín")
     expect(page.locator("#one-said")).to_have_text("3 candidates for Rín")
     with contextlib.suppress(Error):  # it was called off

@@ -164,7 +164,7 @@ def test_indexes_are_listed(client, folder):
     assert (two["kind"], two["entities"], two["lam"]) == ("rerank", 3, None)
     assert (one["stages"], two["stages"], one["wikidata"]) == (1, 2, True)
     assert (described["described"], described["types"]) == (3, 3)
-    assert one["examples"] == two["examples"] == ["Vín", "Wien"]  # Faroese, not Icelandic
+    assert set(one["examples"]) == set(two["examples"]) == {"Vín", "Wien"}  # Faroese ones
     assert found["limits"]["batch"] == Limits().batch
     assert str(folder) not in client.get("/api/v1/indexes").text
 

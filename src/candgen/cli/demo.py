@@ -7,7 +7,7 @@ import shutil
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -116,6 +116,7 @@ def demo(
     with _waiting("building indexes and asking them"):
         experiment = _experiment(names, target=target, seed=seed)
         experiment.both.save(output)
+        _describe(output, names.values())
     _show_names(experiment, target)
     _show_recall(experiment)
     example = _show_answers(experiment, target, seed)
@@ -213,6 +214,17 @@ def _exact(
             languages.setdefault(text, Counter())[entity] += 1
     found = [languages.get(text, Counter()) for text in normalize_many(mentions, language=target)]
     return [sorted(each, key=lambda entity: (-each[entity], len(entity), entity)) for each in found]
+
+
+def _describe(output: Path, tables: "Iterable[MentionTable]") -> None:
+    """Store what to show of each entity with the index: its English name, and its kind."""
+    from candgen.descriptions import Descriptions  # noqa: PLC0415
+    from candgen.integrations.cldr import label  # noqa: PLC0415
+
+    entities = sorted({entity for table in tables for _, entity, _ in table})
+    Descriptions.from_rows(
+        (entity, "en", label(entity), "", [entity.partition(":")[0]]) for entity in entities
+    ).store(output)
 
 
 def _show_names(experiment: Experiment, target: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from candgen import storage
 from candgen.calibration import Calibration
@@ -89,7 +90,7 @@ class Opened:
 
     @classmethod
     def open(cls, name: str, path: str, *, verify: bool = False) -> "Opened":
-        """Open what is in a folder, and ask it once, so that the first client need not wait."""
+        """Open what is in a folder, and ask it all there is to ask, once."""
         manifest = _file(Path(path) / MANIFEST)  # before it is read: it may be replaced meanwhile
         stored = storage.load(path, verify=verify)
         arrays = (each for each in stored.path.iterdir() if each.suffix == ".npy")
@@ -101,6 +102,7 @@ class Opened:
         some = opened._some_entities()
         opened.wikidata = bool(some) and all(QID.fullmatch(each) for each in some)
         opened.examples = opened._examples_among(some)
+        opened._rehearse()
         return opened
 
     def _some_entities(self) -> list[str]:
@@ -114,14 +116,26 @@ class Opened:
         return found
 
     def _examples_among(self, entities: Iterable[str]) -> tuple[str, ...]:
-        """Their most frequent names, in the language of the queries if there are any."""
+        """Their most frequent names, in the language of the queries if there are any.
+
+        Among equals they are drawn by lot, always the same: neighbours would be too much alike.
+        """
         if not hasattr(self.generator, "names"):
             return ()
         names = [name for entity in entities for name in self.generator.names(entity)]
         short = [name for name in names if len(name.mention) <= LONGEST_EXAMPLE]
         own = [name for name in short if name.language == self.language]
-        ordered = sorted(own or short, key=lambda name: -name.count)
+        ordered = sorted(own or short, key=lambda name: (-name.count, crc32(name.mention.encode())))
         return tuple(dict.fromkeys(name.mention for name in ordered))[:EXAMPLES]
+
+    def _rehearse(self) -> None:
+        """Ask what clients will ask: they need not wait for what is compiled now."""
+        mention = self.examples[0] if self.examples else "a"
+        for entity, _ in self.ask([mention], 1)[0]:
+            self.shares(mention, [entity])
+            if hasattr(self.generator, "explain"):
+                self.generator.explain(mention, entity)
+        self.usual = float("inf")  # what took its time to compile is not usual
 
     @property
     def any_type(self) -> str:

@@ -1,7 +1,7 @@
 // Two indexes, or two weights of one, side by side.
 
 import { bars, scaleOf } from "./bars.js";
-import { byId, counted, element, entityLink, nameOf, percent } from "./elements.js";
+import { awaited, byId, counted, element, entityLink, nameOf, percent } from "./elements.js";
 import { Latest } from "./service.js";
 
 export function compareView(page) {
@@ -17,8 +17,9 @@ export function compareView(page) {
       byId("compare-said").textContent = "Type a name to see what each index makes of it.";
       return;
     }
-    const settled = await Promise.allSettled(
-      questions.map((question) => page.service.candidates(question, signal)),
+    const settled = await awaited(
+      Promise.allSettled(questions.map((question) => page.service.candidates(question, signal))),
+      byId("compare-said"),
     );
     if (signal.aborted) return;
     page.allIsWell();

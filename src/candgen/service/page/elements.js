@@ -16,6 +16,18 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+const LATE = 400; // milliseconds after which a person wonders
+
+/** The answer to a question; where it takes long, `said` tells that it is on its way. */
+export async function awaited(question, said) {
+  const late = setTimeout(() => said.replaceChildren("Looking …"), LATE);
+  try {
+    return await question;
+  } finally {
+    clearTimeout(late);
+  }
+}
+
 /** Words for those who listen to the page. */
 export const unseen = (text) => element("span", { class: "unseen" }, text);
 

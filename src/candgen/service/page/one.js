@@ -1,7 +1,7 @@
 // One name: its candidates as you type, and why each is one.
 
 import { bars, isTwoStages, scaleOf } from "./bars.js";
-import { byId, counted, element, entityLink, nameOf, percent, unseen } from "./elements.js";
+import { awaited, byId, counted, element, entityLink, nameOf, percent, unseen } from "./elements.js";
 import { explanationOf } from "./explanation.js";
 import { Latest } from "./service.js";
 import { addressOf, readAddress } from "./state.js";
@@ -39,7 +39,8 @@ export function oneView(page) {
     }
     list.setAttribute("aria-busy", "true");
     try {
-      const { candidates } = await page.service.candidates(state, signal);
+      const question = page.service.candidates(state, signal);
+      const { candidates } = await awaited(question, byId("one-said"));
       page.allIsWell();
       showCandidates(state, candidates);
     } catch (error) {
