@@ -37,6 +37,8 @@ def index(tmp_path):
         (["fo.candgen", "--entities", "none.tsv"], "none.tsv does not exist"),
         (["fo.candgen", "--host", "256.0.0.1"], "cannot listen at 256.0.0.1"),
         (["fo.candgen", "--host", "192.0.2.1"], "cannot listen at 192.0.2.1"),
+        (["fo.candgen", "--host", "a..b"], "cannot listen at a..b, port 8000: that is no address"),
+        (["fo.candgen", "--max-seconds", "inf"], "the limit seconds is inf"),
     ],
 )
 def test_mistakes_are_one_sentence(cli, index, monkeypatch, arguments, said):

@@ -110,6 +110,7 @@ def test_only_what_the_index_has_is_kept_and_the_names_of_types(tmp_path):
         ("entity\tlanguage\nQ1\ten\n", "entity and one of the last three are needed"),
         ("entity\tname\nQ1\n", "Expected 2 columns, got 1"),
         ("entity\tname\nQ1\tone\nQ2\n", "Expected 2 columns, got 1"),
+        ("entity\tname\tname\nQ1\tone\ttwo\n", "two columns of one name"),
     ],
 )
 def test_a_bad_table_is_one_sentence(tmp_path, content, said):
@@ -132,6 +133,11 @@ def test_other_bad_files_are_one_sentence(tmp_path):
         with pytest.raises(TableError) as caught:
             read_entities(tmp_path / name)
         assert name in str(caught.value)
+    for column in ("name", "type"):
+        bad = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"]).buffers())
+        pq.write_table(pa.table({"entity": ["Q1"], column: bad}), tmp_path / "a.parquet")
+        with pytest.raises(TableError, match=r"UTF-?8"):
+            read_entities(tmp_path / "a.parquet")
     with pytest.raises(TableError, match="unknown suffix"):
         read_entities(tmp_path / "a.csv")
     (tmp_path / "other.tsv").write_text("entity\tname\nX1\tother\n", encoding="utf-8")

@@ -10,6 +10,7 @@ pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[serve
 from starlette.testclient import TestClient
 
 import candgen
+from candgen import storage
 from candgen.service.app import create_app
 from candgen.service.languages import accepted
 from candgen.service.settings import Limits, Settings, name_indexes, read_key
@@ -143,6 +144,7 @@ def test_explanations_equal_those_of_python(client, generators, name):
     expected = generators[name].explain("Vínið", "Q282").as_json()
     assert {key: found[key] for key in expected} == json.loads(json.dumps(expected))
     assert found["name"] == "Vín"
+    assert found.get("leader_name") == (None if name == "one" else "Wien")
     first = found if name == "one" else found["first"]
     assert first["unknown"]
     assert [part["token"] for part in first["tokens"]]
@@ -153,6 +155,32 @@ def test_what_cannot_be_explained_is_said(client):
     assert "no entity 'Q1'" in problem(client.get("/api/v1/explain", params=params), 404)
     params = {"mention": "Vín", "entity": "Q282", "lam": 1, "index": "two"}
     assert "lam means nothing" in problem(client.get("/api/v1/explain", params=params), 422)
+
+
+def test_what_is_no_entity_is_not_remembered(client):
+    known = client.app.app.state.service.shelf.take("one")._known
+    before = len(known)
+    for entity in ("Q0", "Q00", "", "x" * 1000):
+        params = {"mention": "Vín", "entity": entity}
+        assert "no entity" in problem(client.get("/api/v1/explain", params=params), 404)
+    assert len(known) == before
+    long = {"mention": "Vín", "entity": "x" * 1001}
+    assert "at most 1000" in problem(client.get("/api/v1/explain", params=long), 422)
+
+
+def test_other_generators_have_a_language_too(tmp_path):
+    faroese = candgen.MentionTable.from_pairs([("Vínið", "Q282"), ("Wien", "Q1741")])
+    icelandic = candgen.MentionTable.from_pairs([("Vín", "Q282", 9)])
+    priors = candgen.WikiPriors.build({"is": icelandic}, faroese, language="fo")
+    priors.save(tmp_path / "priors.candgen")
+    candgen.Cascade(priors, toy_index()).save(tmp_path / "cascade.candgen")
+    with client_of(tmp_path, "priors", "cascade") as client:
+        for each in client.get("/api/v1/indexes").json()["indexes"]:
+            assert each["language"] == "fo"
+            assert set(each["languages"]) == {"fo", "is"}
+        params = {"mention": "Vín", "details": True}
+        found = client.get("/api/v1/candidates", params=params).json()["candidates"]
+        assert (found[0]["name"], found[0]["language"]) == ("Vínið", "fo")
 
 
 def test_indexes_are_listed(client, folder):
@@ -354,6 +382,12 @@ def test_a_damaged_index_is_out_of_service_and_comes_back(tmp_path, caplog):
             file.write(b"\xff" * 100)
         service.shelf.take("other")
         service.shelf.opened[0].checked = 0.0
+        assert "1 of 2 indexes" in problem(client.get("/readyz"), 503)  # though nobody has asked
+        told = client.get("/metrics").text
+        assert 'candgen_index_info{index="fo",kind="pti",language="fo",version' in told
+        assert [
+            line[-3:] for line in told.splitlines() if line.startswith("candgen_index_info")
+        ] == ["0.0", "1.0"]
         answer = client.get("/api/v1/candidates", params={"mention": "Vín"})
         assert "damaged" in problem(answer, 503)
         assert answer.headers["retry-after"] == "1"
@@ -366,6 +400,24 @@ def test_a_damaged_index_is_out_of_service_and_comes_back(tmp_path, caplog):
         found = client.get("/api/v1/candidates", params={"mention": "Vín", "k": 1}).json()
         assert found["candidates"][0]["entity"] == toy_index().candidates(["Vín"])[0][0].entity
     assert "out of service" in caplog.text or "cannot be opened" in caplog.text
+
+
+def test_what_is_damaged_inside_is_told_whatever_fails(tmp_path, monkeypatch, caplog):
+    """Of large indexes only the sizes are looked at, until something makes no sense."""
+    monkeypatch.setattr(storage, "SMALL", 0)
+    save_toy(tmp_path / "fo.candgen")
+    save_toy(tmp_path / "other.candgen")
+    (victim,) = (tmp_path / "fo.candgen").glob("entities.bytes.*")
+    victim.write_bytes(victim.read_bytes()[:128] + b"\xff" * (victim.stat().st_size - 128))
+    with pytest.raises(UnicodeDecodeError):
+        candgen.load(tmp_path / "fo.candgen").candidates(["Vín"])
+    with client_of(tmp_path, "fo", "other") as client:
+        answer = client.get("/api/v1/candidates", params={"mention": "Vín"})
+        assert "damaged" in problem(answer, 503)
+        assert f"{victim.name} is damaged: build the index again" in caplog.text
+        save_toy(tmp_path / "fo.candgen")
+        assert client.post("/api/v1/reload").status_code == 200
+        assert client.get("/readyz").status_code == 200
 
 
 def test_names_of_indexes():

@@ -49,7 +49,8 @@ def generous(folder):
     """Takes what is large, but gives it little time and little company."""
     with serving(
         folder, folder / "fo.candgen", "--max-mention", 300_000, "--max-body", 8_000_000,
-        "--max-batch", 1_000_000, "--max-seconds", 1, "--max-requests", 2,
+        "--max-batch", 1_000_000, "--max-candidates", 10**9, "--max-seconds", 1,
+        "--max-requests", 2,
     ) as made:  # fmt: skip
         yield made
 
@@ -213,7 +214,7 @@ def is_refused(service):
 
 def test_a_client_that_does_not_read_is_given_up(folder):
     """Its answer, of some megabytes, would otherwise stay in memory as long as it likes."""
-    limits = ("--max-batch", 100_000, "--max-wait", 1)
+    limits = ("--max-batch", 100_000, "--max-candidates", 10**6, "--max-wait", 1)
     with serving(folder, folder / "fo.candgen", *limits) as service, socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect(("127.0.0.1", service.port))

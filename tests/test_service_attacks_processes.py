@@ -37,7 +37,7 @@ def service(tmp_path_factory):
     build(folder / "other.candgen")
     with serving(
         folder, folder / "fo.candgen", folder / "other.candgen", "--workers", 2,
-        "--max-batch", 1_000_000,
+        "--max-batch", 1_000_000, "--max-candidates", 10**9,
     ) as made:  # fmt: skip
         made.index = folder / "fo.candgen"
         yield made
@@ -235,6 +235,22 @@ def test_what_is_removed_stays_in_memory(service, what):
     everywhere(service, NEW)
 
 
+def test_damage_that_comes_with_a_new_index_is_refused(service):
+    """Its arrays have the right sizes, and one of them is no text: that is seen when it is read."""
+    made = build(service.index.with_name("damaged"), alpha=0.25)
+    (path,) = made.glob("entities.bytes.*.npy")
+    with path.open("r+b") as file:
+        file.seek(128)
+        file.write(b"\xff" * (path.stat().st_size - 128))
+    shutil.rmtree(service.index)
+    made.rename(service.index)
+    answer = service.ask(RELOAD, b"")
+    assert answer.status == 503
+    assert "keeps answering" in answer.json["detail"]
+    everywhere(service, OLD)
+    assert not service.mistakes()
+
+
 def test_a_worker_that_dies_is_replaced_and_the_other_goes_on(service):
     all_answer(service)
     before = service.workers()
@@ -249,13 +265,26 @@ def test_a_worker_that_dies_is_replaced_and_the_other_goes_on(service):
     assert b"candgen_requests_total" in service.ask("/metrics").body
 
 
+def test_temporary_files_that_somebody_tidied_away(service):
+    (folder,) = service.index.parent.glob("candgen-metrics-*")
+    shutil.rmtree(folder)
+    assert service.ask("/metrics").status == 200
+    for pid in service.workers():
+        os.kill(pid, signal.SIGKILL)
+        eventually(lambda pid=pid: not is_alive(pid))
+    all_answer(service)
+    everywhere(service, OLD)
+    assert b"candgen_requests_total" in service.ask("/metrics").body
+
+
 # -- ends -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", ["SIGTERM", "SIGINT", "SIGINT to all"])
 def test_requests_in_flight_are_answered_before_the_end(tmp_path, way):
     build(tmp_path / "fo.candgen")
-    with serving(tmp_path, tmp_path / "fo.candgen", "--max-batch", 1_000_000) as service:
+    large = "--max-batch", 1_000_000, "--max-candidates", 10**9
+    with serving(tmp_path, tmp_path / "fo.candgen", *large) as service:
         some = {"mentions": ["Vín"] * 100, "details": True}
         begun = time.monotonic()
         assert service.post(some).status == 200
@@ -270,6 +299,8 @@ def test_requests_in_flight_are_answered_before_the_end(tmp_path, way):
             os.killpg(service.process.pid, signal.SIGINT)
         else:
             service.process.send_signal(getattr(signal, way))
+        eventually(partial(is_refused, service))  # not left waiting until the others are done
+        assert thread.is_alive()
         thread.join()
         status = service.process.wait(PATIENCE)
         idle.close()
@@ -279,6 +310,14 @@ def test_requests_in_flight_are_answered_before_the_end(tmp_path, way):
         with pytest.raises(ConnectionRefusedError):
             service.socket()
         assert not [line for line in service.errors() if "Traceback" in line]
+
+
+def is_refused(service):
+    try:
+        service.socket().close()
+    except ConnectionRefusedError:
+        return True
+    return False
 
 
 def test_workers_end_when_the_process_that_watches_them_is_killed(tmp_path):

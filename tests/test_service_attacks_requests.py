@@ -1,13 +1,14 @@
 """Requests that make no sense, or mean harm: each has a defined answer, and none is a 500."""
 
 import json
+import time
 from urllib.parse import quote, urlencode
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
-from serving import ASKED, OLD, build, eventually, is_problem, serving
+from serving import ASKED, OLD, build, eventually, everything, is_problem, says_problem, serving
 
 HEAD = b"POST /api/v1/candidates HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -188,8 +189,7 @@ def test_the_last_of_two_equal_keys_counts(service):
 
 def test_a_key(folder):
     with serving(folder, folder / "fo.candgen", key=KEY) as service:
-        for path in (ASKED, "/api/v1/indexes", "/metrics", "/reconcile", "/api/v1/openapi.json",
-                     "/nothing"):  # fmt: skip
+        for path in (ASKED, "/api/v1/indexes", "/metrics", "/reconcile", "/nothing"):  # fmt: skip
             answer = service.ask(path)
             assert is_problem(answer, 401)
             assert answer.headers["WWW-Authenticate"].startswith("Bearer")
@@ -199,9 +199,18 @@ def test_a_key(folder):
             is_problem(service.ask(ASKED, headers=wrong), 401)
         is_problem(service.ask(f"{ASKED}&key={KEY}"), 401)
         is_problem(service.ask("/api/v1/reload", b""), 401)
+        with service.socket() as connection:  # one that sends all before it looks for an answer
+            connection.sendall(
+                b"POST /api/v1/candidates HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n"
+                b"Connection: close\r\n\r\n"
+            )
+            for _ in range(10):
+                connection.sendall(b" " * 30_000)
+                time.sleep(0.02)
+            says_problem(everything(connection), 401)
         for right in ({"X-API-Key": KEY}, {"Authorization": f"bearer  {KEY}"}):
             assert service.ask(ASKED, headers=right).candidates == OLD
-        for path in ("/", "/healthz", "/readyz"):
+        for path in ("/", "/healthz", "/readyz", "/api/v1/openapi.json"):
             assert service.ask(path).status == 200
         told = service.ask("/", headers={"Accept": "application/json"})
         assert is_problem(told, 401)
@@ -248,13 +257,41 @@ def test_paths_that_lead_nowhere(service, path):
     assert is_problem(service.ask(path), 404)
 
 
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "HEAD", "BREW"])
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "BREW"])
 def test_methods_that_are_not_offered(service, method):
     answer = service.ask("/api/v1/candidates", method=method)
     assert answer.status == (400 if method == "BREW" else 405)
-    if method not in ("HEAD", "BREW"):
+    if method != "BREW":
         assert is_problem(answer, 405)
         assert answer.headers["Allow"]
+
+
+@pytest.mark.parametrize("path", [ASKED, "/", "/healthz", "/reconcile", "/nothing"])
+def test_head_is_get_without_the_answer(service, path):
+    expected, answer = service.ask(path), service.ask(path, method="HEAD")
+    assert (answer.status, answer.body) == (expected.status, b"")
+    assert answer.headers["Content-Length"] == expected.headers["Content-Length"]
+
+
+def test_another_protocol_is_not_spoken_and_the_request_answered(service):
+    """Java's client asks for HTTP/2 in its first request."""
+    wish = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "AAMA"}
+    answer = service.post({"mentions": ["Vín"]}, headers=wish)
+    assert answer.status == 200
+    assert answer.json["results"][0]["candidates"][0]["entity"] == OLD[0][0]
+    assert service.ask(ASKED, headers=wish).candidates == OLD
+    assert not [line for line in service.errors() if "upgrade" in line.lower()]
+
+
+def test_an_answer_that_would_be_too_large(service):
+    is_problem(service.post({"mentions": ["Vín"] * 101, "k": 1000}), 422)
+    assert service.post({"mentions": ["Vín"] * 100, "k": 1000}).status == 200
+    queries = {str(each): {"query": "Vín", "limit": 1000} for each in range(101)}
+    assert is_problem(reconcile(service, json.dumps(queries)), 422)
+
+
+def test_names_of_hosts_as_containers_have_them(service):
+    assert service.ask("/reconcile", headers={"Host": "candgen_1:8000"}).status == 200
 
 
 @pytest.mark.parametrize("callback", ["alert(1)//", "a b", "", "<script>", "1a", "a" * 200, "é"])

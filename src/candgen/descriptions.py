@@ -208,6 +208,7 @@ def read_entities(path: str | os.PathLike[str]) -> pa.Table:
         kind = kind_of(where)
         if kind.suffix == ".parquet":
             table = pq.read_table(where)
+            table.validate(full=True)  # text may be anything there
         elif kind.suffix == ".tsv":
             table = _read_tsv(text_of(where, gzipped=kind.gzipped))
         else:
@@ -219,6 +220,8 @@ def read_entities(path: str | os.PathLike[str]) -> pa.Table:
         raise TableError(
             f"{where} cannot be read as a table of entities: {reason(error)}"
         ) from error
+    if len({*table.column_names}) < len(table.column_names):
+        raise TableError(f"{where} has two columns of one name: {', '.join(table.column_names)}")
     if "entity" not in table.column_names or not {*_TEXTS[2:], *_TYPES} & set(table.column_names):
         raise TableError(
             f"{where} has the columns {', '.join(table.column_names) or 'none'}: expected entity, "

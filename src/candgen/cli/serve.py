@@ -70,6 +70,9 @@ def serve(
         int, typer.Option(metavar="N", min=1, help="Characters of a mention.")
     ] = 1000,
     max_k: Annotated[int, typer.Option(metavar="N", min=1, help="Candidates of a mention.")] = 1000,
+    max_candidates: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Candidates in an answer: mentions times k.")
+    ] = 100_000,
     max_seconds: Annotated[
         float, typer.Option(metavar="S", min=0.01, help="Time for the work on a request.")
     ] = 30.0,
@@ -96,6 +99,7 @@ def serve(
     from candgen.service.settings import (  # noqa: PLC0415 (--help need not wait)
         Limits,
         Settings,
+        check_limits,
         name_indexes,
         read_key,
     )
@@ -111,7 +115,11 @@ def serve(
         raise ParameterError(
             f"--url {url!r}: expected an address such as https://example.org/names"
         )
-    limits = Limits(max_body, max_batch, max_mention, max_k, max_seconds, max_wait, max_requests)
+    limits = Limits(
+        body=max_body, batch=max_batch, mention=max_mention, k=max_k, candidates=max_candidates,
+        seconds=max_seconds, patience=max_wait, concurrency=max_requests,
+    )  # fmt: skip
+    check_limits(limits)
     settings = Settings(named, limits, match, url, key=read_key(api_key_file), log=not quiet)
     check_indexes(named)
     _describe(named, entities or [])

@@ -99,8 +99,12 @@ async def explain(request: Request) -> Response:
     explanation = await service.work.do(
         lambda _: opened.generator.explain(mention, entity, **options).as_json()
     )
-    shown = opened.show(entity, accepted(request.headers.get("accept-language", "")))
-    return as_json({**explanation, "name": shown.name, "description": shown.description})
+    languages = accepted(request.headers.get("accept-language", ""))
+    shown = opened.show(entity, languages)
+    more = {"name": shown.name, "description": shown.description}
+    if leader := explanation.get("leader"):
+        more["leader_name"] = opened.show(leader, languages).name
+    return as_json({**explanation, **more})
 
 
 @router.get("/indexes", response_model=Indexes)
@@ -143,6 +147,7 @@ async def _find(
     limits = service.settings.limits
     if asked.k > limits.k:
         raise Problem(422, f"k is {asked.k}: this service gives at most {limits.k:,}")
+    check_size(len(asked.mentions) * asked.k, limits)
     opened = service.shelf.take(asked.index)
     check_lam(opened, asked.lam)
     languages = accepted(request.headers.get("accept-language", ""))
@@ -196,10 +201,20 @@ def check_mentions(mentions: Sequence[str], limits: Limits) -> None:
         )
     for place, mention in enumerate(mentions):
         if len(mention) > limits.mention:
+            which = "the mention" if len(mentions) == 1 else f"mention {place}"
             raise Problem(
-                422, f"mention {place} has {len(mention):,} characters: this service takes up to "
+                422, f"{which} has {len(mention):,} characters: this service takes up to "
                 f"{limits.mention:,}"
             )  # fmt: skip
+
+
+def check_size(candidates: int, limits: Limits) -> None:
+    """Refuse an answer that would be too large."""
+    if candidates > limits.candidates:
+        raise Problem(
+            422, f"mentions times k are {candidates:,}: this service gives up to "
+            f"{limits.candidates:,} candidates at once"
+        )  # fmt: skip
 
 
 def check_lam(opened: Opened, lam: float | None) -> None:

@@ -3,10 +3,8 @@
 import asyncio
 import contextlib
 import gc
-import logging
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator
 from importlib import resources
 from typing import Any
@@ -17,7 +15,8 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from candgen.service import api, reconcile
-from candgen.service.gate import MISTAKE, PAGE_FILES, Gate, is_reconciliation
+from candgen.service.gate import DESCRIPTION, MISTAKE, PAGE_FILES, Gate, is_reconciliation
+from candgen.service.log import log_to_stderr
 from candgen.service.metrics import CONTENT_TYPE, Metrics
 from candgen.service.problems import Problem
 from candgen.service.service import Service
@@ -40,10 +39,11 @@ def create_app(settings: Settings, *, verify: bool = False, supervised: bool = F
         settings, Shelf(settings.indexes, verify=verify),
         Work(settings.limits.seconds, max(2, os.cpu_count() or 2)), Metrics(), supervised,
     )  # fmt: skip
+    service.shelf.changed = service.show_indexes
     service.show_indexes()
     app = FastAPI(
         title="candgen", version=version(), lifespan=_lifespan, docs_url=None, redoc_url=None,
-        openapi_url="/api/v1/openapi.json", redirect_slashes=False,
+        openapi_url=DESCRIPTION, redirect_slashes=False,
         description="Finds the entities that a name may mean, in languages with almost no data.",
     )  # fmt: skip
     app.state.service = service
@@ -61,7 +61,7 @@ def create_app(settings: Settings, *, verify: bool = False, supervised: bool = F
 
 def from_environment() -> Gate:
     """The application of a worker process."""
-    _log_to_stderr()
+    log_to_stderr()
     app = create_app(Settings.from_environment(), verify=AGAIN in os.environ, supervised=True)
     gc.freeze()  # what is there now stays: looking through it again and again would take time
     return app
@@ -82,7 +82,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         if hasattr(signal, "SIGHUP"):
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGHUP, lambda: start(service.reload()))
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP, signal.SIGINT])
         start(_end_with(int(os.environ[PARENT])))
     yield
     for task in tasks:
@@ -120,7 +120,8 @@ async def _mistake(*_: object) -> Response:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 404:
-        return Problem(404, "there is nothing at this address; the API is at /api/v1").response()
+        said = f"there is nothing at this address: {DESCRIPTION} says what there is"
+        return Problem(404, said).response()
     response = Problem(error.status_code, str(error.detail)).response()
     response.headers.update(error.headers or {})
     if error.status_code == 405:
@@ -141,6 +142,7 @@ def _add_probes(app: FastAPI) -> None:
     async def readyz(request: Request) -> Response:
         """Every index answers."""
         shelf = Service.of(request).shelf
+        shelf.look()
         if broken := len(shelf.broken):
             raise Problem(503, f"{broken} of {len(shelf.folders)} indexes cannot answer", retry=1)
         return api.as_json({"status": "ok", "indexes": len(shelf.opened)})
@@ -148,7 +150,9 @@ def _add_probes(app: FastAPI) -> None:
     @app.get("/metrics", include_in_schema=False)
     async def metrics(request: Request) -> Response:
         """For Prometheus."""
-        return Response(Service.of(request).metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+        service = Service.of(request)
+        service.shelf.look()
+        return Response(service.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
 
 def _add_page(app: FastAPI) -> None:
@@ -197,17 +201,3 @@ def _describe_limits(app: FastAPI, settings: Settings) -> None:
         return app.openapi_schema
 
     app.openapi = described  # type: ignore[method-assign]
-
-
-def _log_to_stderr() -> None:
-    """One line a request, as JSON, and whatever else is worth saying."""
-    # Nobody asks which thread or line of code has logged: not to look that up is half the time.
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging._srcfile = None  # noqa: SLF001 (as its manual says)
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    for name in ("candgen.access", "candgen", "uvicorn.error"):
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.WARNING)
-    logging.getLogger("candgen.access").setLevel(logging.INFO)

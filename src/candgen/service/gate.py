@@ -29,7 +29,8 @@ PAGE_FILES = (
     "files.js", "list.js", "ngrams.js", "one.js", "programs.js", "service.js", "state.js",
 )  # fmt: skip
 """What the page is made of, beside its HTML."""
-OPEN = {"/", "/healthz", "/readyz", *(f"/{name}" for name in PAGE_FILES)}
+DESCRIPTION = "/api/v1/openapi.json"
+OPEN = {"/", "/healthz", "/readyz", DESCRIPTION, *(f"/{name}" for name in PAGE_FILES)}
 """What needs no key: nothing there tells of an index."""
 PROBES = ("/healthz", "/readyz", "/metrics")
 """What is answered however busy the service is."""
@@ -104,9 +105,10 @@ class Gate:
         if scope["method"] == "OPTIONS" and is_reconciliation(scope):
             await PREFLIGHT(scope, receive, send)
             return
+        # First of all: many clients do not look for an answer before they have sent everything.
+        body = await self._read(headers, receive) if _has_body(headers) else b""
         self._check_key(scope, headers)
         _check_origin(scope, headers)
-        body = await self._read(headers, receive) if _has_body(headers) else b""
         # Only now: clients that send half a request must not keep others from being answered.
         if self.working >= self.limits.concurrency and scope["path"] not in PROBES:
             raise busy(f"more than {self.limits.concurrency} requests at once: try again soon")
@@ -114,7 +116,8 @@ class Gate:
         try:
             # Work is limited to `seconds` where it is done; this is for answers that nobody reads.
             async with asyncio.timeout(2 * self.limits.seconds + self.limits.patience):
-                await self.app(scope, _replay(body, receive), send)
+                asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
+                await self.app(asked, _replay(body, receive), send)
         finally:
             self.working -= 1
 

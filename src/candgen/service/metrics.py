@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from prometheus_client import (
     CollectorRegistry,
@@ -29,6 +30,7 @@ class Metrics:
     def __init__(self) -> None:
         registry = CollectorRegistry()
         self._registry = registry
+        self._shown: set[tuple[str, ...]] = set()
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self.requests = Counter(
             "candgen_requests", "Requests, by what answered them.", ["route", "method", "status"],
@@ -50,7 +52,7 @@ class Metrics:
             registry=registry, multiprocess_mode="livesum",
         )  # fmt: skip
         self.index = Gauge(
-            "candgen_index_info", "1 for each index that answers.",
+            "candgen_index_info", "1 for an index that answers, 0 if it does so no longer.",
             ["index", "kind", "language", "version"], registry=registry,
             multiprocess_mode="livemin",
         )  # fmt: skip
@@ -71,14 +73,17 @@ class Metrics:
 
     def show_indexes(self, indexes: Iterable[tuple[str, str, str | None, int | None]]) -> None:
         """Tell which indexes answer: name, kind, language, number of entities."""
+        before, self._shown = self._shown, set()
         for name, kind, language, entities in indexes:
-            self.index.labels(name, kind, language or "", version()).set(1)
+            self._shown.add((name, kind, language or "", version()))
             self.entities.labels(name).set(entities or 0)
+        for labels in sorted(before | self._shown):
+            self.index.labels(*labels).set(labels in self._shown)
 
     def text(self) -> bytes:
         """All counts, as Prometheus reads them."""
         registry = self._registry
-        if SHARED in os.environ:
+        if Path(os.environ.get(SHARED, "-")).is_dir():
             registry = CollectorRegistry()
             multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return generate_latest(registry)

@@ -86,7 +86,9 @@ class AskedWhy(BaseModel):
     """A mention and one of its candidates, as the query of an address has them."""
 
     mention: Mention
-    entity: Annotated[str, Field(description="One of its candidates.", examples=["Q10704"])]
+    entity: Annotated[
+        str, Field(max_length=1000, description="One of its candidates.", examples=["Q10704"])
+    ]
     lam: Lam = None
     index: Index = None
 

@@ -155,7 +155,19 @@ class Opened:
     @property
     def language(self) -> str | None:
         """The language of the queries."""
-        return getattr(self.generator, "language", None)
+        language: str | None = self._parameter("language")
+        return language
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages that it has learned from."""
+        return list(self._parameter("languages") or [])
+
+    def _parameter(self, name: str) -> Any:  # noqa: ANN401
+        """What the generator was built with, or else the first of its parts that knows."""
+        parameters = self.stored.parameters
+        parts = [each.get("parameters", {}) for each in parameters.get("parts", [])]
+        return next((each[name] for each in [parameters, *parts] if each.get(name)), None)
 
     @property
     def first(self) -> Any:  # noqa: ANN401
@@ -229,7 +241,8 @@ class Opened:
             known = rows, tuple(types)
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            self._known[entity] = known
+            if rows or types:  # there is no end of entities that are none
+                self._known[entity] = known
         return known
 
     def names(self, entity: str) -> list[Described]:

@@ -3,12 +3,15 @@
 import asyncio
 import json
 import math
+import re
 from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from candgen.service.gate import LARGEST_HEAD
 from candgen.service.problems import Problem
+
+UPGRADE = re.compile(rb"\r\nupgrade:[^\r\n]*", re.IGNORECASE)
 
 
 class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -27,7 +30,7 @@ class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def data_received(self, data: bytes) -> None:
         """Take what came; until it makes a request, the clock is ticking."""
-        super().data_received(data)
+        super().data_received(data if self._is_busy() else _without_upgrade(data))
         if self._is_busy():
             self._head = 0
             self._stop()
@@ -80,3 +83,14 @@ class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._timer = None
         if not self._is_busy():
             self.transport.abort()
+
+
+def _without_upgrade(data: bytes) -> bytes:
+    """A request without the wish for another protocol, as Java's client has it: nobody must grant
+    that, and uvicorn, which does not either, would take no body from such a request.
+
+    >>> _without_upgrade(b"POST / HTTP/1.1\\r\\nUpgrade: h2c\\r\\nHost: x\\r\\n\\r\\nupgrade: body")
+    b'POST / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\nupgrade: body'
+    """
+    head, end, body = data.partition(b"\r\n\r\n")
+    return UPGRADE.sub(b"", head) + end + body if b"pgrade" in head else data

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from candgen.service import preview as previews
-from candgen.service.api import as_json
+from candgen.service.api import as_json, check_size
 from candgen.service.languages import accepted
 from candgen.service.opened import Late, Opened
 from candgen.service.preview import WIKIDATA, entity_html
@@ -30,7 +30,7 @@ BATCH = 50
 """Queries that a client should send at once."""
 SUGGESTED = 20
 CALLBACK = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.]{0,127}")
-HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
+HOST = re.compile(r"[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
 
 router = APIRouter(prefix="/reconcile", include_in_schema=False)
 
@@ -164,6 +164,7 @@ async def reconcile(request: Request, index: str | None = None) -> Response:
     languages = accepted(request.headers.get("accept-language", ""))
     longest, most = service.settings.limits.mention, service.settings.limits.k
     queries = {name: asked_of(name, query, most) for name, query in batch.items()}
+    check_size(sum(query.limit for query in queries.values()), service.settings.limits)
 
     def job(deadline: float) -> dict[str, Any]:
         # A cell that is too long for a name gets no candidates: the other rows still get theirs.

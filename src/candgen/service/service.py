@@ -48,7 +48,6 @@ class Service:
     async def reload(self, *, tell_others: bool = False) -> list[Reloaded]:
         """Exchange indexes that were built again, here and, if told so, in the other workers."""
         reloaded = await asyncio.to_thread(self.shelf.reload)
-        self.show_indexes()
         if tell_others and self.supervised and hasattr(signal, "SIGHUP"):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(os.getppid(), signal.SIGHUP)

@@ -1,6 +1,7 @@
 """What a service is told when it starts: which indexes, which limits, how careful a match is."""
 
 import json
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -32,6 +33,8 @@ class Limits:
     """Characters of a mention."""
     k: int = 1000
     """Candidates of a mention."""
+    candidates: int = 100_000
+    """Candidates of one request: its mentions times k."""
     seconds: float = 30.0
     """Of work on one request."""
     patience: float = 10.0
@@ -100,9 +103,9 @@ def name_indexes(texts: Sequence[str]) -> dict[str, str]:
 def check_limits(limits: Limits) -> None:
     """Refuse limits under which nothing could be answered."""
     for each in fields(limits):
-        if not getattr(limits, each.name) > 0:
-            raise ParameterError(f"the limit {each.name} is {getattr(limits, each.name)}: "
-                                 "expected more than 0")  # fmt: skip
+        value = getattr(limits, each.name)
+        if not 0 < value < math.inf:
+            raise ParameterError(f"the limit {each.name} is {value}: expected a number over 0")
 
 
 def read_key(path: str | os.PathLike[str] | None) -> str | None:

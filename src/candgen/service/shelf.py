@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from candgen.errors import CandgenError
@@ -28,6 +28,8 @@ class Shelf:
         self._open: dict[str, Opened] = {}
         self._broken: dict[str, str] = {}
         self._lock = threading.Lock()
+        self.changed: Callable[[], None] = lambda: None
+        """Called when an index is put into service, or taken out of it."""
         for name in self.folders:
             self._try(name, verify=verify)
 
@@ -52,15 +54,25 @@ class Shelf:
         if name not in self.folders:
             known = ", ".join(self.folders)
             raise Problem(404, f"there is no index {name[:64]!r}: there are {known}")
+        self._look_at(name)
+        opened = self._open.get(name)
+        if opened is None:
+            raise busy(f"the index {name!r} is damaged: it must be built again")
+        return opened
+
+    def look(self) -> None:
+        """Take out of service what was damaged, though nobody has asked for it."""
+        for name in self.folders:
+            self._look_at(name)
+
+    def _look_at(self, name: str) -> None:
         opened = self._open.get(name)
         if opened is not None and not opened.is_sound():
             self._open.pop(name, None)
             self._broken[name] = "its files were changed"
-            opened = None
+            log.error("the index %s is out of service: %s", name, self._broken[name])
+            self.changed()
             threading.Thread(target=self._mend, args=(name,), daemon=True).start()
-        if opened is None:
-            raise busy(f"the index {name!r} is damaged: it must be built again")
-        return opened
 
     def reload(self) -> list[Reloaded]:
         """Open what was built since, and let it answer from now on; what fails stays as it was."""
@@ -72,11 +84,13 @@ class Shelf:
         sound = old is not None and old.is_sound(at_once=True)
         if old is not None and sound and old.is_current():
             return Reloaded(name, "unchanged")
-        if (reason := self._try(name, verify=not sound)) is None:
+        # One that is damaged must not end the process in which the old one still answers.
+        if (reason := self._try(name, verify=True)) is None:
             return Reloaded(name, "changed")
         kept = "; the index that was there keeps answering" if old is not None else ""
         log.warning("the index %s was not reloaded: %s%s", name, reason, kept)
-        return Reloaded(name, "failed", _public(reason, self.folders[name], name) + kept)
+        # Where files are is nobody's business on the other side.
+        return Reloaded(name, "failed", f"it must be built again, the log says why{kept}")
 
     def _mend(self, name: str) -> None:
         """Somebody wrote into the files of an index: it answers again if they are as they were."""
@@ -88,31 +102,28 @@ class Shelf:
         """Open an index and put it in its place; or what is wrong with it."""
         try:
             self._open[name] = Opened.open(name, self.folders[name], verify=verify)
-        except (CandgenError, OSError) as error:
-            reason = str(error)
+        except Exception as error:
+            # What is damaged inside may fail in any way; by its checksums it does in a clear one.
+            if not verify and not isinstance(error, CandgenError | OSError):
+                return self._try(name, verify=True)
+            reason = str(error) or type(error).__name__
             if name not in self._open:
                 self._broken[name] = reason
                 log.error("the index %s cannot be opened: %s", name, reason)
             return reason
         self._broken.pop(name, None)
+        self.changed()
         return None
-
-
-def _public(reason: str, folder: str, name: str) -> str:
-    """A reason without the places of files, which are nobody's business on the other side."""
-    return reason.replace(folder, name)
 
 
 def facts(opened: Opened) -> dict[str, Any]:
     """What a client may know of an index."""
-    parameters = opened.stored.parameters
-    inside = parameters.get("parts", [{}])[0].get("parameters", {})
     first = opened.first
     return {
         "name": opened.name,
         "kind": opened.stored.kind,
         "language": opened.language,
-        "languages": list(parameters.get("languages") or inside.get("languages") or []),
+        "languages": opened.languages,
         "entities": len(first.tokens.entities) if hasattr(first, "tokens") else None,
         "stages": 1 if first is opened.generator else 2,
         "wikidata": opened.wikidata,

@@ -81,9 +81,9 @@ class Charagram:
         at random, of the target all. With one of the two alone, mu means nothing and ``pairs``
         limits it. An entity's name is its most frequent mention in ``english``. ``space`` are the
         languages whose entities can be candidates, among the tables' and "en"; all if not given.
-        Training stops when recall@30 of ``dev`` has not become better for ``patience`` epochs, and
-        the best epoch is kept; without dev, it is the last. On a CPU the same input and seed give
-        the same files. ``device`` is "auto", "cpu", or what PyTorch calls it.
+        Training stops when ``recall@30`` of ``dev`` has not become better for ``patience`` epochs,
+        and the best epoch is kept; without dev, it is the last. On a CPU the same input and seed
+        give the same files. ``device`` is "auto", "cpu", or what PyTorch calls it.
         """
         options = Options(encoder, mu, pairs, epochs, patience, dimensions, seed, normalizer)
         tables = tables_of(dict(pivots or {}), target, language, {})
