@@ -290,7 +290,7 @@ def test_index_k_and_lam_are_chosen_and_kept_in_the_address(visit, indexes):
 
     again.page.locator("#index").select_option("two")
     expect(again.page.locator("#lam")).to_be_disabled()
-    expect(again.page.locator("#about-index")).to_contain_text("lam is fixed")
+    expect(again.page.locator("#about-index")).to_contain_text("lam cannot be chosen")
     expect(again.page.locator("#candidates")).to_contain_text("first stage: prior")
     expected = candgen.load(indexes["two"]).candidates(["Vín"], 1)[0][0].entity
     assert entities(again.page) == [expected]
@@ -306,6 +306,18 @@ def test_an_index_that_cannot_explain_still_answers(visit):
     expect(page.locator("#one-said")).to_have_text("1 candidate for Vín")
     expect(page.locator("#candidates button")).to_have_count(0)
     expect(page.locator("#one-legend")).to_be_hidden()
+    expect(page.locator("#one-keys")).to_contain_text("This index cannot tell why.")
+    expect(page.locator("#one-enter")).to_be_hidden()
+
+
+def test_an_index_that_is_not_there_is_told(visit):
+    page = visit().open(mention="Vín", index="nosuch")
+    expect(page.locator("#about-index")).to_contain_text(
+        "There is no index nosuch here: this is toy."
+    )
+    expect(page.locator("#candidates > li")).to_have_count(3)
+    page.locator("#index").select_option("two")
+    expect(page.locator("#about-index")).not_to_contain_text("nosuch")
 
 
 def test_names_and_descriptions_come_from_the_table_of_entities(visit):
@@ -364,6 +376,18 @@ def test_one_candidate_is_explained_at_a_time(page):
     assert "entity" not in page.url
 
 
+def test_what_was_closed_stays_closed(page):
+    ask(page, "Vín", 3)
+    expect(page.locator(".why:visible")).to_have_count(1)
+    page.locator("#candidates button").first.click()
+    expect(page.locator(".why:visible")).to_have_count(0)
+    ask(page, "Rín", 3)
+    expect(page.locator(".why:visible")).to_have_count(0)
+    page.locator("#candidates button").first.click()
+    ask(page, "Vín", 3)
+    expect(page.locator(".why:visible")).to_have_count(1)
+
+
 def test_of_two_stages_both_are_explained(visit, base):
     page = visit().open(mention="Víni", index="two")
     why = page.locator("#why-0")
@@ -378,6 +402,9 @@ def test_of_two_stages_both_are_explained(visit, base):
     assert ahead == [each["ahead"] for each in said["properties"]]
     expect(why.locator(".edits")).to_contain_text("vin stays")
     expect(why.locator(".edits")).to_contain_text("i is added")
+    expect(why).to_contain_text(f"Compared with {said['leader_name']} {said['leader']}")
+    page.locator("#mention").fill("Vín")
+    expect(why).to_contain_text("It has this very name: vin.")
 
 
 # ---------------------------------------------------------------- what others have written
@@ -532,6 +559,29 @@ def test_a_list_can_be_stopped_and_a_busy_service_is_asked_again(visit):
     expect(page.locator("#list-rows tr")).to_have_count(4)
 
 
+def test_a_list_goes_on_where_the_service_was_lost(visit):
+    page = visit().open(view="list")
+    tries = []
+
+    def lost_once(route):
+        tries.append(route.request.post_data_json["mentions"])
+        if len(tries) == 2:
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/api/v1/candidates", lost_once)
+    page.locator("#names").fill("\n".join(f"Vín {n}" for n in range(6)))
+    page.locator("#list-start").click()
+    expect(page.get_by_role("alert")).to_contain_text("The service cannot be reached")
+    expect(page.locator("#list-said")).to_have_text("Stopped after 2 of 6 names.")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#list-said")).to_have_text("6 names looked for.")
+    expect(page.locator("#list-rows tr")).to_have_count(6)
+    expect(page.get_by_role("alert")).to_be_hidden()
+    assert tries == [[f"Vín {n}", f"Vín {n + 1}"] for n in (0, 2, 2, 4)]
+
+
 # ---------------------------------------------------------------- compare, programs
 
 
@@ -559,6 +609,21 @@ def test_two_indexes_side_by_side(visit, indexes):
     page.locator("#with").select_option("priors")
     expect(page.locator("#compare-said")).to_contain_text("3 candidates and 1, 1 of them in both.")
     assert "with=priors" in page.url
+    page.locator("#mention").fill("Rín")
+    expect(page.locator("#compare-said")).to_have_text("Only one of them has candidates.")
+    page.locator("#mention").fill("Oslo")
+    expect(page.locator("#compare-said")).to_have_text("No candidates in either.")
+    same = page.locator("#compare-one")
+    expect(same).to_be_hidden()
+    page.locator("#with").select_option("toy")
+    page.locator("#withlam").fill("0")
+    expect(same).to_contain_text("candgen serve")
+    page.route("**/api/v1/candidates?*", lambda route: route.abort())
+    page.locator("#mention").fill("Vín")
+    expect(page.get_by_role("alert")).to_contain_text("The service cannot be reached")
+    page.unroute("**/api/v1/candidates?*")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#compare-said")).to_contain_text("3 candidates and 3")
 
 
 AWKWARD = """Vín 'a' "b" $HOME `id` \\n <b> & ñ"""
@@ -726,9 +791,16 @@ def test_what_is_wrong_is_said_in_the_words_of_the_service(visit):
     page = visitor.open(mention="Vín", k=51)
     alert = page.get_by_role("alert")
     expect(alert).to_have_text("k is 51: this service gives at most 50")
+    page.locator("#mention").fill("")
+    expect(alert).to_be_hidden()
+    page.locator("#mention").fill("Vín")
+    expect(alert).to_be_visible()
     page.locator("#k").fill("3")
     expect(alert).to_be_hidden()
     expect(page.locator("#candidates > li")).to_have_count(3)
+    page.locator("#k").fill("2e0")
+    expect(page.locator("#candidates > li")).to_have_count(2)
+    page.locator("#k").fill("3")
 
     problem = {"title": "Busy", "status": 503, "detail": "more than 64 requests at once"}
     page.route("**/api/v1/candidates?*", lambda route: route.fulfill(status=503, json=problem))
@@ -758,7 +830,7 @@ def test_a_key_is_asked_for_kept_for_the_tab_and_sent(visit, indexes):
         page.keyboard.press("Enter")
         expect(dialog).to_contain_text("That key is not the right one.")
         page.keyboard.press("Escape")
-        expect(page.get_by_role("alert").first).to_contain_text("this service wants a key")
+        expect(page.get_by_role("alert").first).to_contain_text("This service wants a key")
         page.get_by_role("button", name="Try again").click()
         page.locator("#key").fill(KEY)
         page.get_by_role("button", name="Use this key").click()

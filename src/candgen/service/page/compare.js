@@ -12,7 +12,10 @@ export function compareView(page) {
     const signal = asked.start();
     const questions = [state, { ...state, index: state.with, lam: state.withlam }];
     sides.forEach((side, place) => showTitle(side, questions[place]));
+    const isSame = state.index === state.with && state.lam === state.withlam;
+    byId("compare-one").hidden = !isSame;
     if (state.mention.trim() === "") {
+      page.allIsWell();
       sides.forEach((side) => showAnswer(side, [], []));
       byId("compare-said").textContent = "Type a name to see what each index makes of it.";
       return;
@@ -22,15 +25,17 @@ export function compareView(page) {
       byId("compare-said"),
     );
     if (signal.aborted) return;
-    page.allIsWell();
+    const [problem] = settled.filter(({ status }) => status === "rejected");
+    const isLost = problem?.reason.status === 0; // nobody answers, on neither side
+    if (isLost) page.complain(problem.reason);
+    else page.allIsWell();
     const [left, right] = settled.map(({ value }) => value?.candidates ?? []);
     sides.forEach((side, place) => {
       const [mine, other] = place === 0 ? [left, right] : [right, left];
       showAnswer(side, mine, other, page.facts(questions[place].index));
-      showProblem(side, settled[place].reason);
+      showProblem(side, isLost ? undefined : settled[place].reason);
     });
-    const answered = settled.every(({ status }) => status === "fulfilled");
-    byId("compare-said").textContent = answered ? summary(left, right) : "";
+    byId("compare-said").textContent = problem === undefined ? summary(left, right) : "";
   }
 
   return { show, leave: () => asked.stop() };
@@ -81,9 +86,9 @@ function placed(place, otherPlace) {
 function summary(left, right) {
   const others = new Set(right.map(({ entity }) => entity));
   const both = left.filter(({ entity }) => others.has(entity)).length;
-  const first =
-    left[0]?.entity === right[0]?.entity
-      ? left.length > 0 ? " Both have the same first." : ""
-      : " Their first ones differ.";
+  if (left.length + right.length === 0) return "No candidates in either.";
+  if (left.length === 0 || right.length === 0) return "Only one of them has candidates.";
+  const isSame = left[0].entity === right[0].entity;
+  const first = isSame ? " Both have the same first." : " Their first ones differ.";
   return `${counted(left.length, "candidate")} and ${right.length}, ${both} of them in both.${first}`;
 }

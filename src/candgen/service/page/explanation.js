@@ -100,6 +100,7 @@ const quoted = (name) => element("q", {}, nameOf(name));
 
 function spelling({ spelling: name, normalized, edits }) {
   if (!name) return [element("p", {}, "It has no name that could be compared.")];
+  if (name === normalized) return [element("p", {}, "It has this very name: ", quoted(name), ".")];
   return [
     element("h5", { class: "part" }, "The likest name"),
     element("p", {}, quoted(name), " becomes ", quoted(normalized), " by"),
@@ -131,7 +132,7 @@ function editItem({ before, after }) {
   return element("li", { class: "chip changed", dir: "ltr" }, ...parts);
 }
 
-function properties({ properties: all, leader }) {
+function properties({ properties: all, leader, leader_name: leaderName }) {
   const figures = (...values) =>
     values.map((value) => element("td", { class: "figure" }, value === "" ? "" : number(value)));
   const sum = (field) => all.reduce((total, each) => total + each[field], 0);
@@ -150,7 +151,9 @@ function properties({ properties: all, leader }) {
   );
   return [
     element("h5", { class: "part" }, "What put it there"),
-    ...(leader === null ? [] : [element("p", {}, "Compared with ", entityLink(leader), ":")]),
+    ...(leader === null ? [] : [
+      element("p", {}, "Compared with ", nameOf(leaderName ?? ""), " ", entityLink(leader), ":"),
+    ]),
     element(
       "div", { class: "scroll", role: "region", "aria-label": "What put it there", tabindex: "0" },
       element(

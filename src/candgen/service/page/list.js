@@ -26,9 +26,9 @@ export function listView(page) {
 
   async function find() {
     const state = page.state();
-    const limits = page.limits();
+    const most = page.limits().mention;
     const names = namesIn(byId("names").value);
-    const sent = names.filter(({ mention }) => [...mention].length <= limits.mention);
+    const sent = names.filter(({ mention }) => [...mention].length <= most);
     if (names.length === 0) {
       say("There is no name in the list.");
       return;
@@ -36,11 +36,17 @@ export function listView(page) {
     kept = { question: questionOf(state), results: [] };
     byId("list-rows").replaceChildren();
     byId("list-result").hidden = true;
+    await ask(names, sent, state);
+  }
+
+  /** Ask for those names of a list that have no answer yet. */
+  async function ask(names, sent, state) {
+    const limits = page.limits();
     page.allIsWell();
     const signal = asked.start();
     working(true, sent.length);
     try {
-      for (const piece of pieces(sent, state, limits)) {
+      for (const piece of pieces(sent.slice(kept.results.length), state, limits)) {
         const mentions = piece.map(({ mention }) => mention);
         const { results } = await page.service.candidatesOf(mentions, state, signal);
         add(piece.map((name, place) => ({ ...name, candidates: results[place].candidates })));
@@ -49,7 +55,7 @@ export function listView(page) {
       }
       say(`${counted(sent.length, "name")} looked for.${tooLong(names.length - sent.length, limits)}`);
     } catch (error) {
-      if (!signal.aborted) page.complain(error);
+      if (!signal.aborted) page.complain(error, () => ask(names, sent, state));
       say(`Stopped after ${wholeNumber(kept.results.length)} of ${counted(sent.length, "name")}.`);
     }
     working(false, sent.length);
@@ -73,11 +79,11 @@ export function listView(page) {
     byId("list-start").disabled = isWorking;
     byId("list-stop").hidden = byId("list-progress").hidden = !isWorking;
     byId("list-progress").max = Math.max(all, 1);
-    if (isWorking) byId("list-progress").value = 0;
+    if (isWorking) byId("list-progress").value = kept.results.length;
     else if (document.activeElement === document.body) byId("list-start").focus();
   }
 
-  return { show: () => {}, leave: () => {} };
+  return { show: page.allIsWell, leave: () => {} };
 }
 
 const say = (text) => { byId("list-said").textContent = text; };

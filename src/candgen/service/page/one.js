@@ -19,6 +19,7 @@ export function oneView(page) {
   const asked = new Latest();
   const explained = new Latest();
   let shown = null; // the state whose candidates are in the list
+  let isShut = false; // whether the visitor has closed the last explanation
 
   list.addEventListener("keydown", (event) => walk(event, list));
   byId("mention").addEventListener("keydown", (event) => {
@@ -33,6 +34,7 @@ export function oneView(page) {
   async function show(state) {
     const signal = asked.start();
     if (state.mention.trim() === "") {
+      page.allIsWell();
       showNothing("Type a name, as you found it spelled: its candidates appear as you type.");
       showExamples(page.facts(state.index));
       return;
@@ -62,7 +64,14 @@ export function oneView(page) {
   function showExamples({ examples, language }) {
     const links = examples.flatMap((mention, place) => [
       place > 0 ? ", " : " ",
-      element("a", { href: addressOf({ ...readAddress(location.hash), mention }) }, nameOf(mention, language)),
+      element(
+        "a",
+        {
+          href: addressOf({ ...readAddress(location.hash), mention }),
+          click: () => byId("main").focus(), // the link goes away
+        },
+        nameOf(mention, language),
+      ),
     ]);
     byId("one-examples").replaceChildren("For example:", ...links);
     byId("one-examples").hidden = examples.length === 0;
@@ -85,6 +94,8 @@ export function oneView(page) {
     byId("one-legend").hidden = !facts.explains;
     byId("one-legend").firstElementChild.textContent = LEGENDS[isTwoStages(facts) ? "two" : "one"];
     byId("one-keys").hidden = false;
+    byId("one-enter").hidden = !facts.explains;
+    byId("one-mute").hidden = facts.explains;
     byId("one-examples").hidden = true;
     if (facts.explains) openOne(state, candidates, before);
   }
@@ -92,6 +103,7 @@ export function oneView(page) {
   /** Open the candidate that is chosen, or else the first; what is shown of it stays till then. */
   function openOne(state, candidates, before) {
     const chosen = candidates.some((each) => each.entity === state.entity);
+    if (isShut && !chosen) return;
     const entity = chosen ? state.entity : candidates[0].entity;
     const item = [...list.children].find((each) => each.dataset.entity === entity);
     if (before?.dataset.entity === entity) item.querySelector(".why").append(...before.childNodes);
@@ -102,6 +114,7 @@ export function oneView(page) {
     const wasOpen = item.querySelector("button").getAttribute("aria-expanded") === "true";
     if (wasOpen) close(item);
     else open(item);
+    isShut = wasOpen;
     page.remember({ entity: wasOpen ? "" : item.dataset.entity });
   }
 

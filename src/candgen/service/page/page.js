@@ -81,12 +81,14 @@ function showFacts(now) {
   showLam(byId("withlam"), page.facts(now.with));
   byId("mention").lang = facts?.language ?? "";
   byId("names").lang = facts?.language ?? "";
-  byId("about-index").textContent = facts === undefined ? "" : about(facts);
+  const wanted = state.index !== "" && facts !== undefined && state.index !== now.index
+    ? `There is no index ${state.index} here: this is ${now.index}. ` : "";
+  byId("about-index").textContent = facts === undefined ? "" : wanted + about(facts);
 }
 
 function showLam(field, facts) {
   field.disabled = facts === undefined || facts.lam === null;
-  field.placeholder = facts === undefined ? "" : facts.lam === null ? "fixed" : shortNumber(facts.lam);
+  field.placeholder = facts === undefined ? "" : facts.lam === null ? "not to choose" : shortNumber(facts.lam);
 }
 
 function about(facts) {
@@ -96,16 +98,23 @@ function about(facts) {
   const probabilities = facts.calibrated_on > 0
     ? ` probabilities learned from ${counted(facts.calibrated_on, "query", "queries")}`
     : " probabilities are estimates, as there were no queries to learn them from";
-  const fixed = facts.lam === null ? "; lam is fixed" : "";
+  const fixed = facts.lam === null ? "; lam cannot be chosen" : "";
   const of = facts.language ? `For ${languageName(facts.language)}:` : "This index:";
   return `${of}${learned}${entities}${probabilities}${fixed}.`;
 }
 
 /** The sentence that says what is wrong, and a way to try again where that may help. */
-function complain(error) {
-  const retry = () => (known.indexes.length > 0 ? show() : start());
-  const again = element("button", { type: "button", click: retry }, "Try again");
-  const helps = !(error.status >= 402 && error.status < 500); // what was asked for makes no sense
+function complain(error, retry = show) {
+  const isGone = error.status === 404; // there may be other indexes by now
+  const again = element("button", {
+    type: "button",
+    click: () => {
+      byId("main").focus();
+      if (isGone || known.indexes.length === 0) start();
+      else retry();
+    },
+  }, "Try again");
+  const helps = isGone || !(error.status >= 402 && error.status < 500); // else it makes no sense
   byId("problem").replaceChildren(element("p", {}, error.message), ...(helps ? [again] : []));
   byId("problem").hidden = false;
 }

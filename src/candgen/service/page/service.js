@@ -45,7 +45,8 @@ export class Service {
   }
 
   candidates({ mention, k, lam, index }, signal) {
-    return this.#ask("candidates", { mention, k, lam, index, details: "true" }, { signal });
+    const whole = k === "" ? "" : String(Number(k)); // 1e2 is a number to browsers
+    return this.#ask("candidates", { mention, k: whole, lam, index, details: "true" }, { signal });
   }
 
   explain({ mention, lam, index }, entity, signal) {
@@ -110,7 +111,9 @@ async function reach(address, init) {
 
 async function problemOf(response) {
   const said = await response.json().catch(() => ({}));
-  const detail = said.detail ?? `The service answered ${response.status}.`;
+  const detail = response.status === 401
+    ? "This service wants a key: ask who runs it."
+    : (said.detail ?? `The service answered ${response.status}.`);
   return new Refused(response.status, detail, Number(response.headers.get("Retry-After")) || null);
 }
 
