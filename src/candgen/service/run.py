@@ -138,8 +138,9 @@ class Watch(Multiprocess):
 
 
 def address(listening: socket.socket) -> str:
-    """Where a socket listens, as a browser wants it."""
+    """Where a socket listens, as a browser on this machine wants it."""
     host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (nothing is bound)
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
