@@ -88,7 +88,7 @@ function showFacts(now) {
 
 function showLam(field, facts) {
   field.disabled = facts === undefined || facts.lam === null;
-  field.placeholder = facts === undefined ? "" : facts.lam === null ? "not to choose" : shortNumber(facts.lam);
+  field.placeholder = facts === undefined ? "" : facts.lam === null ? "fixed" : shortNumber(facts.lam);
 }
 
 function about(facts) {
