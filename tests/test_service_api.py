@@ -13,6 +13,7 @@ import candgen
 from candgen import storage
 from candgen.service.app import create_app
 from candgen.service.languages import accepted
+from candgen.service.opened import Opened
 from candgen.service.settings import Limits, Settings, name_indexes, read_key
 from service_world import save_toy, toy_index
 
@@ -181,6 +182,20 @@ def test_other_generators_have_a_language_too(tmp_path):
         params = {"mention": "Vín", "details": True}
         found = client.get("/api/v1/candidates", params=params).json()["candidates"]
         assert (found[0]["name"], found[0]["language"]) == ("Vínið", "fo")
+
+
+def test_an_index_is_quick_whatever_opening_it_took(tmp_path, monkeypatch):
+    """The first questions, which compile kernels, tell nothing of the later ones."""
+    save_toy(tmp_path / "fo.candgen")
+    passed = iter(range(0, 10_000, 10))  # seconds: every question takes ten
+    with monkeypatch.context() as slowly:
+        slowly.setattr("candgen.service.opened.time.monotonic", lambda: next(passed))
+        opened = Opened.open("fo", str(tmp_path / "fo.candgen"))
+    assert not opened.is_quick(["Vín"], 10)  # nothing is known yet
+    opened.ask(["Vín"], 10)
+    assert opened.is_quick(["Vín"], 10)
+    assert not opened.is_quick(["Vín"] * 2, 10)
+    assert not opened.is_quick(["Vín"], 101)
 
 
 def test_indexes_are_listed(client, folder):

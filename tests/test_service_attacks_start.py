@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
-from serving import PATIENCE, START, Service, build, eventually
+from serving import PATIENCE, START, Service, build, eventually, is_worker
 
 
 @pytest.fixture
@@ -66,6 +66,23 @@ def test_no_room_for_temporary_files(index):
     assert said.startswith(b"candgen: there is no room for temporary files")
     assert b"TMPDIR" in said
     assert said.count(b"\n") == 1
+
+
+def test_workers_that_die_again_and_again(index):
+    """Somebody kills each before it can answer, as a lack of memory would."""
+    with started(index, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        end = time.monotonic() + START
+        while process.poll() is None and time.monotonic() < end:
+            for worker in filter(is_worker, children(process)):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    worker.kill()
+            time.sleep(0.02)
+        out, said = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (2, b"")
+    last = said.splitlines()[-1]
+    assert last.startswith(b"candgen: 5 workers have died before they could answer, the last one")
+    assert b"by SIGKILL" in last
+    assert b"Traceback" not in said
 
 
 def test_a_log_that_nobody_reads(tmp_path, index):

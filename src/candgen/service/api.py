@@ -132,7 +132,7 @@ async def reload(request: Request) -> Response:
 
 
 def _asked(model: type[Q], request: Request) -> Q:
-    """What the query of an address asks; by hand, since FastAPI takes ten times as long for it."""
+    """What the query of an address asks; by hand, since FastAPI takes much longer for it."""
     try:
         return model.model_validate(dict(request.query_params))
     except ValidationError as error:
@@ -227,5 +227,5 @@ def check_lam(opened: Opened, lam: float | None) -> None:
 
 
 def as_json(value: object) -> Response:
-    """JSON; by this function many candidates take a seventh of the time of the standard library."""
+    """JSON, by a writer that is several times as fast as the standard library's."""
     return Response(to_json(value), media_type="application/json")

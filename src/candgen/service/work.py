@@ -26,7 +26,7 @@ class Work:
 
         A job that has not begun by then never does; one that has is told its deadline, and keeps
         its thread until it notices. One that is said to be ``quick`` is done at once if nobody else
-        has work: waking a thread would take a third of a millisecond more.
+        has work: waking a thread would take nearly as long again.
         """
         deadline = time.monotonic() + self.seconds
         self._waiting += 1
