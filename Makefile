@@ -37,7 +37,7 @@ test-extras: $(VENV)/extras.installed  ## what needs large optional packages: Py
 bench: $(VENV)/bench.installed  ## speed, memory and size, beside the peers; SIZES="50000 500000 2500000"
 	$(BIN)/python benchmarks/build.py --size $(SIZES)
 	$(BIN)/python benchmarks/search.py --size $(SIZES)
-	$(BIN)/python benchmarks/size.py --size $(SIZES)
+	$(BIN)/python benchmarks/index_size.py --size $(SIZES)
 	$(BIN)/python benchmarks/rerank.py --size $(SIZES)
 
 docs: $(VENV)/docs.installed  ## the pages of docs/ as a site, in site/

@@ -27,7 +27,7 @@ from measure import (
     peak_memory,
     system_time,
 )
-from stored import LANGUAGE, index_path, table_path, warm_up
+from synthetic_index import LANGUAGE, index_path, table_path, warm_up
 from world.table import DATA
 
 import candgen

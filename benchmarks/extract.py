@@ -36,7 +36,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import made_dumps as dumps
+import synthetic_dumps as dumps
 from measure import Report, in_child, in_turn, machine, median_ratio, peak_memory
 
 REPEATS = 5

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from stored import source_hash
+from synthetic_index import source_hash
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("numpy", "numba", "pyarrow", "scipy", "bm25s")

@@ -28,11 +28,11 @@ from pathlib import Path
 
 from measure import cpu_time
 from recall_cases import FIXED, JOINT, MOST_DEV, NAMES, ZERO_SHOT, Case, open_case
-from recall_cells import Cell, path_of, read_json, write_json
 from recall_failures import failures
-from recall_rows import ROWS, K, bytes_of
+from recall_methods import ROWS, K, bytes_of
+from recall_results import Cell, path_of, read_json, write_json
 from recall_tables import columns, tables
-from stored import source_hash
+from synthetic_index import source_hash
 
 from candgen.methods import place
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from recall_cases import Case
-from recall_cells import Cell, path_of, read_json
-from recall_rows import ROWS
+from recall_methods import ROWS
+from recall_results import Cell, path_of, read_json
 
 from candgen.evaluation.ceilings import covered, space, unlike_pivots
 from candgen.generators import METHODS

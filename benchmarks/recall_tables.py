@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from recall_cases import JOINT, NAMES, ZERO_SHOT
-from recall_cells import Cell, cells, path_of, read_json
-from recall_rows import ROWS
+from recall_methods import ROWS
+from recall_results import Cell, cells, path_of, read_json
 
 from candgen.evaluation.cells import Difference
 from candgen.evaluation.metrics import Comparison, bootstrap, compare, hits, recall

@@ -22,7 +22,7 @@ import numpy as np
 from measure import Report, cpu_time, in_turn, median_ratio
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import cdist
-from stored import build_index, table_path, warm_up
+from synthetic_index import build_index, table_path, warm_up
 from world import load_world, make_queries
 
 import candgen

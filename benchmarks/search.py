@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from measure import Report, chosen_sizes, in_turn, median_ratio, wall_time
-from stored import LANGUAGE, index_path, table_path
+from synthetic_index import LANGUAGE, index_path, table_path
 from world import load_world, make_queries
 
 import candgen

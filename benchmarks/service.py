@@ -36,7 +36,7 @@ import psutil
 import uvicorn
 from fastapi import FastAPI
 from measure import Report, in_turn
-from stored import index_path
+from synthetic_index import index_path
 from world import load_world, make_queries
 
 import candgen

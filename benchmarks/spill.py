@@ -21,8 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import made_dumps as dumps
 import psutil
+import synthetic_dumps as dumps
 from extract import OURS, WARMING_PAGES, run
 from measure import Report, in_child
 

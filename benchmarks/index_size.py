@@ -1,6 +1,6 @@
 """How large is an index, and how quickly does it open?
 
-    python benchmarks/size.py --size 50000 500000 2500000
+    python benchmarks/index_size.py --size 50000 500000 2500000
 
 Bytes a posting by array, the time `candgen.load` takes, and which pages of the files one query
 reads when none of them is in memory.
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import psutil
 from measure import Report, chosen_sizes, in_child, wall_time
-from stored import index_path, warm_up
+from synthetic_index import index_path, warm_up
 from world import load_world, make_queries
 
 import candgen
@@ -158,7 +158,7 @@ def main() -> None:
     """Measure every size asked for."""
     question = "How large is an index, and how quickly does it open?"
     sizes = chosen_sizes(question)
-    report = Report("size", question, sizes)
+    report = Report("index-size", question, sizes)
     for size in sizes:
         measure(size, report)
     report.write()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from measure import cpu_time
 from recall_cases import JOINT, Case
-from recall_cells import path_of, read_json
+from recall_results import path_of, read_json
 
 from candgen.auto import choose_normalizer
 from candgen.evaluation.experiment import tune

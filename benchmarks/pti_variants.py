@@ -1,6 +1,6 @@
 """What do the other versions of PTI cost, and what do they bring?
 
-    python benchmarks/variants.py --data FOLDER --pair mk-bg fo-is
+    python benchmarks/pti_variants.py --data FOLDER --pair mk-bg fo-is
 
 FOLDER holds mention tables <lang>.*. All versions learn from the same training data, in the joint
 setting, with the same alpha and lam, chosen for none of them. The peer is plain pti.
@@ -117,7 +117,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="a folder of mention tables")
     parser.add_argument("--pair", nargs="+", default=["mk-bg", "fo-is", "bar-de", "mr-hi"])
     arguments = parser.parse_args()
-    report = Report("variants", question, [])
+    report = Report("pti-variants", question, [])
     for key in arguments.pair:
         case = Corpus(arguments.data).case(parse_pair(key, PAIRS))
         measure(key, case.training("joint"), list(case.parts.dev), report)

@@ -1,6 +1,6 @@
 """How much CPU time and disk does reading a dump take on one of Spark's workers, for its size?
 
-    python benchmarks/sizes.py --data FOLDER
+    python benchmarks/spark_rates.py --data FOLDER
 
 FOLDER is a mirror: dumps of one or more wikis, with the names that Wikimedia gives them. From the
 rates docs/spark.md computes what all Wikipedias need.
@@ -60,7 +60,7 @@ def main() -> None:
     wikis = {wiki.language: measure(wiki) for wiki in find_wikis(parser.parse_args().data)}
     names = list(next(iter(wikis.values())))
     wikis["together"] = {name: sum(each[name] for each in wikis.values()) for name in names}
-    report = Report("sizes", question, [])
+    report = Report("spark-rates", question, [])
     report.add(
         "Reading",
         [
