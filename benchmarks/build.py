@@ -2,10 +2,12 @@
 
     python benchmarks/build.py --size 50000 500000 2500000
 
-One thread. Against what anybody would write first: dictionaries of Counters, then SciPy; and
-against the best of that kind: coordinates in arrays, which SciPy adds up.
+One thread. The peers are the straightforward implementation, dictionaries of Counters turned into
+a SciPy matrix, and the best of that kind: coordinates in arrays, which SciPy adds up. The script
+stops with an error unless all of them have the same number of postings.
 """
 
+import argparse
 import shutil
 import statistics
 import time
@@ -18,9 +20,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from folders import DATA
 from measure import (
     Report,
-    chosen_sizes,
+    add_repeats,
+    add_size,
     cpu_time,
     in_child,
     in_turn,
@@ -28,13 +32,11 @@ from measure import (
     system_time,
 )
 from synthetic_index import LANGUAGE, index_path, table_path, warm_up
-from world.table import DATA
 
 import candgen
 
-REPEATS = {50_000: 5, 500_000: 5, 2_500_000: 3}
-# The dictionaries take minutes at 500,000 entities, and more memory than there is at 2,500,000.
-PEER_REPEATS = {50_000: 3, 500_000: 1, 2_500_000: 0}
+SMALL, LARGE = 50_000, 500_000
+"""Up to so many entities the peers build three times, or once; beyond, not at all."""
 
 Run = dict[str, Any]
 Pairs = Iterable[tuple[str, str, int]]
@@ -85,6 +87,17 @@ def matrix(
     """Coordinates as a matrix, equal ones added up."""
     counts = sp.coo_array((np.asarray(values), (np.asarray(rows), np.asarray(columns))), shape)
     return counts.tocsr().astype(np.float64)
+
+
+def default_repeats(size: int) -> tuple[int, int]:
+    """Return how often candgen builds a world of this size, and how often each peer does.
+
+    The dictionaries take minutes at 500,000 entities, and more memory than most machines have at
+    2,500,000.
+    """
+    if size <= SMALL:
+        return 5, 3
+    return (5, 1) if size <= LARGE else (3, 0)
 
 
 def normalized(counts: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
@@ -143,11 +156,13 @@ def middle(runs: list[Run], key: str) -> float:
     return statistics.median(run[key] for run in runs)
 
 
-def measure(size: int, report: Report) -> None:
+def measure(size: int, asked: int | None, report: Report) -> None:
     """Build worlds of one size in turn, and add to the tables."""
     table_path(size)
     index_path(size)  # compiles what is not in Numba's cache yet
-    repeats, peer_repeats = REPEATS.get(size, 3), PEER_REPEATS.get(size, 0)
+    repeats, peer_repeats = default_repeats(size)
+    if asked is not None:
+        repeats, peer_repeats = asked, min(asked, peer_repeats)
     ours = partial(in_child, run_ours, size)
     peers = {name: partial(in_child, run_peer, name, size) for name in PEERS}
     runs = in_turn({"candgen": ours, **peers}, peer_repeats)
@@ -159,7 +174,9 @@ def measure(size: int, report: Report) -> None:
         if not peer:
             continue
         if peer[0]["postings"] != ours[0]["postings"]:
-            raise AssertionError(f"{peer[0]['postings']} postings, ours {ours[0]['postings']}")
+            raise AssertionError(
+                f"{name}: {peer[0]['postings']} postings, candgen has {ours[0]['postings']}"
+            )
         rows.append(summary(f"{name}, {len(peer)} runs", size, peer))
         ratio = middle(peer, "build") / middle(ours, "build")
         rows.append({"what": f"{name} / candgen", "entities": size, "CPU s": ratio,
@@ -192,11 +209,14 @@ def summary(what: str, size: int, runs: list[Run]) -> dict[str, Any]:
 
 def main() -> None:
     """Measure every size asked for."""
-    question = "How fast is building an index, and how much memory does it take?"
-    sizes = chosen_sizes(question)
-    report = Report("build", question, sizes)
-    for size in sizes:
-        measure(size, report)
+    question = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(description=question)
+    add_size(parser)
+    add_repeats(parser, None)
+    options = parser.parse_args()
+    report = Report("build", question, options.size)
+    for size in options.size:
+        measure(size, options.repeats, report)
     report.write()
 
 

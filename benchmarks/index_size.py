@@ -6,6 +6,7 @@ Bytes a posting by array, the time `candgen.load` takes, and which pages of the 
 reads when none of them is in memory.
 """
 
+import argparse
 import ctypes
 import mmap
 import os
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import psutil
-from measure import Report, chosen_sizes, in_child, wall_time
+from measure import Report, add_repeats, add_size, in_child, wall_time
 from synthetic_index import index_path, warm_up
 from world import load_world, make_queries
 
@@ -92,10 +93,10 @@ def arrays(size: int, stored: Stored, postings: int) -> list[dict[str, Any]]:
     return sums + rows
 
 
-def opening(size: int, folder: Path) -> dict[str, Any]:
+def opening(size: int, folder: Path, repeats: int) -> dict[str, Any]:
     """How long opening takes: in a fresh process, with a cold and with a warm page cache."""
     cold, warm = [], []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         forget(folder)
         cold.append(in_child(open_once, folder))
         warm.append(in_child(open_once, folder))
@@ -140,15 +141,15 @@ def shares_resident(folder: Path) -> dict[str, float]:
     return {"all": resident / number, **{name: part / of for name, (part, of) in counted.items()}}
 
 
-def measure(size: int, report: Report) -> None:
+def measure(size: int, repeats: int, report: Report) -> None:
     """All tables for a world of one size."""
     folder = index_path(size)
     stored = storage.load(folder)
     postings = candgen.load(folder).tokens.postings
     report.add(f"Arrays, {size:,} entities, {postings:,} postings", arrays(size, stored, postings))
-    queries = make_queries(load_world(size), REPEATS, seed=1)
+    queries = make_queries(load_world(size), repeats, seed=1)
     del stored  # what is mapped is not forgotten
-    report.add("Opening (wall time)", [opening(size, folder)])
+    report.add("Opening (wall time)", [opening(size, folder, repeats)])
     read, asked = pages(size, folder, queries)
     report.add(f"Pages read from the disk, {size:,} entities", read)
     report.add("The first query on a cold cache (wall time)", [asked])
@@ -156,11 +157,14 @@ def measure(size: int, report: Report) -> None:
 
 def main() -> None:
     """Measure every size asked for."""
-    question = "How large is an index, and how quickly does it open?"
-    sizes = chosen_sizes(question)
-    report = Report("index-size", question, sizes)
-    for size in sizes:
-        measure(size, report)
+    question = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(description=question)
+    add_size(parser)
+    add_repeats(parser, REPEATS)
+    options = parser.parse_args()
+    report = Report("index-size", question, options.size)
+    for size in options.size:
+        measure(size, options.repeats, report)
     report.write()
 
 

@@ -6,6 +6,7 @@ in turn with ours, so that a noisy minute falls on all of them.
 
 import argparse
 import importlib.metadata
+import importlib.util
 import json
 import multiprocessing
 import os
@@ -19,9 +20,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from folders import RESULTS
 from synthetic_index import source_hash
 
-RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("numpy", "numba", "pyarrow", "scipy", "bm25s")
 
 P = ParamSpec("P")
@@ -76,15 +77,45 @@ def median_ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
     return statistics.median(a / b for a, b in zip(slow, fast, strict=False))
 
 
-def chosen_sizes(question: str, default: Sequence[int] = (50_000, 500_000)) -> list[int]:
-    """The numbers of entities that the command line asks for."""
-    parser = argparse.ArgumentParser(description=question)
+def add_size(parser: argparse.ArgumentParser, default: Sequence[int] = (50_000, 500_000)) -> None:
+    """Add the option --size: the synthetic worlds to measure."""
     parser.add_argument(
-        "--size", type=int, nargs="+", default=list(default), metavar="ENTITIES",
-        help="of the world: 50000, 500000 or 2500000 (default: %(default)s)",
+        "--size", type=int, nargs="*", default=list(default), metavar="ENTITIES",
+        help="entities of a synthetic world, such as 50000, 500000 or 2500000; several sizes are "
+        "measured one after the other (default: %(default)s)",
     )  # fmt: skip
-    sizes: list[int] = parser.parse_args().size
-    return sizes
+
+
+def add_data(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Add the option --data: a folder of real mention tables."""
+    parser.add_argument(
+        "--data", type=Path, required=required, metavar="FOLDER",
+        help="folder of mention tables, <language>.tsv.gz or another format",
+    )  # fmt: skip
+
+
+def add_queries(
+    parser: argparse.ArgumentParser, default: int, what: str = "dev and test queries of each type"
+) -> None:
+    """Add the option --queries."""
+    parser.add_argument(
+        "--queries", type=int, default=default, metavar="N",
+        help=f"number of {what} (default: %(default)s)",
+    )  # fmt: skip
+
+
+def add_repeats(parser: argparse.ArgumentParser, default: int | None) -> None:
+    """Add the option --repeats; None stands for a default that depends on the size."""
+    shown = "depends on the size" if default is None else "%(default)s"
+    parser.add_argument(
+        "--repeats", type=int, default=default, metavar="N",
+        help=f"runs of each measurement, of which the median counts (default: {shown})",
+    )  # fmt: skip
+
+
+def missing_packages(*names: str) -> list[str]:
+    """Return those of the optional packages that are not installed."""
+    return [name for name in names if importlib.util.find_spec(name) is None]
 
 
 def machine() -> dict[str, str]:
@@ -103,8 +134,16 @@ def machine() -> dict[str, str]:
         "system": platform.platform(),
         "candgen": f"source {source_hash()}",
         "python": platform.python_version(),
-        **{name: importlib.metadata.version(name) for name in PACKAGES},
+        **{name: installed_version(name) for name in PACKAGES},
     }
+
+
+def installed_version(package: str) -> str:
+    """Return the version of a package, or "not installed"."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
 
 
 @dataclass
@@ -127,7 +166,7 @@ class Report:
 
     def write(self) -> None:
         """Write everything to results/NAME-SIZES.json and the same with .md."""
-        RESULTS.mkdir(exist_ok=True)
+        RESULTS.mkdir(parents=True, exist_ok=True)
         stem = "-".join([self.name, *map(str, self.sizes)])
         content = {"question": self.question, "machine": self.about, "tables": self.tables}
         text = json.dumps(content, indent=1, ensure_ascii=False)

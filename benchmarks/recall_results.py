@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from measure import RESULTS
+from folders import RESULTS
 
 from candgen.files import replacing
 

@@ -3,10 +3,11 @@
     python benchmarks/rerank.py --size 50000 500000
     python benchmarks/rerank.py --size --data FOLDER --pair fo-is+da+no+sv
 
-FOLDER holds mention tables <lang>.*. All times are of CPU, one query after the other in one batch.
-Beside it RapidFuzz, on what the second stage compares: the indel similarity of the mention to the
-same names of the same candidates. It is given them as Python strings, for nothing, and only finds
-the best name of each candidate; ours also reads features, weighs them and orders the candidates.
+FOLDER holds mention tables <language>.*. All times are CPU time, one query after the other in one
+batch. The peer is RapidFuzz, on what the second stage compares: the indel similarity of the mention
+to the same names of the same candidates. It gets the names as Python strings for free, and only
+finds the best name of each candidate; candgen also reads the features, weights them and sorts the
+candidates.
 """
 
 import argparse
@@ -19,7 +20,16 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from measure import Report, cpu_time, in_turn, median_ratio
+from measure import (
+    Report,
+    add_data,
+    add_queries,
+    add_repeats,
+    add_size,
+    cpu_time,
+    in_turn,
+    median_ratio,
+)
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import cdist
 from synthetic_index import build_index, table_path, warm_up
@@ -42,14 +52,14 @@ Answers = list[list[candgen.Candidate]]
 
 
 class Replay:
-    """A generator that knows the answers to some mentions: what is left is the second stage."""
+    """A generator that replays stored answers, so that only the second stage takes time."""
 
     def __init__(self, generator: candgen.PivotTokenIndex, mentions: Sequence[str]) -> None:
         answers = generator.candidates(mentions, DEPTH, threads=1)
         self.known = dict(zip(mentions, answers, strict=True))
 
     def candidates(self, mentions: Sequence[str], k: int = K) -> Answers:
-        """What was found before."""
+        """Return the stored candidates."""
         return [self.known[mention][:k] for mention in mentions]
 
 
@@ -109,8 +119,9 @@ def in_kernel(second: Rerank, mentions: Sequence[str]) -> tuple[float, None]:
 
 
 def speed(
-    what: dict[str, Any], first: candgen.PivotTokenIndex, both: Rerank, mentions: Sequence[str]
-) -> list[dict[str, Any]]:
+    what: dict[str, Any], first: candgen.PivotTokenIndex, both: Rerank, mentions: Sequence[str],
+    repeats: int,
+) -> list[dict[str, Any]]:  # fmt: skip
     """Milliseconds a query of each stage and of the peers, in turn."""
     mentions = list(dict.fromkeys(mentions))
     answers = first.candidates(mentions, DEPTH, threads=1)
@@ -131,7 +142,7 @@ def speed(
     }
     for run in runs.values():
         run()
-    seconds = {name: [each[0] for each in some] for name, some in in_turn(runs, REPEATS).items()}
+    seconds = {name: [each[0] for each in some] for name, some in in_turn(runs, repeats).items()}
     candidates, names = sum(map(len, answers)), sum(len(each[1]) for each in asked)
     return [
         {
@@ -146,10 +157,10 @@ def speed(
 
 
 def measure(
-    report: Report, what: dict[str, Any], tables: int, mentions: Sequence[str],
+    report: Report, what: dict[str, Any], rows: int, mentions: Sequence[str], repeats: int,
     build: Callable[[], candgen.PivotTokenIndex],
 ) -> None:  # fmt: skip
-    """All tables for one set of names; ``tables`` is how many mentions they have."""
+    """All tables for one set of names; ``rows`` is how many mentions its tables have."""
     seconds, index = cpu_time(build)
     more, both = cpu_time(partial(Rerank, index, depth=DEPTH))
     spellings = both.stage.spellings
@@ -158,12 +169,12 @@ def measure(
         together = stored_size(both, Path(folder) / "both")
         del index, both
         opened = candgen.load(Path(folder) / "both")
-        report.add("Time (CPU)", speed(what, opened.generator, opened, mentions))
+        report.add("Time (CPU)", speed(what, opened.generator, opened, mentions, repeats))
         del opened
     report.add("Size", [{
-        **what, "mentions": tables, "spellings": len(spellings.count),
+        **what, "mentions": rows, "spellings": len(spellings.count),
         "spellings, bytes a mention": sum(each.nbytes for each in spellings.arrays().values())
-        / tables,
+        / rows,
         "index MB": without / 1e6, "with second stage MB": together / 1e6,
         "with / without": together / without,
     }])  # fmt: skip
@@ -172,16 +183,17 @@ def measure(
     }])  # fmt: skip
 
 
-def made_up(report: Report, size: int) -> None:
-    """A made-up world of one language."""
+def measure_synthetic(report: Report, size: int, options: argparse.Namespace) -> None:
+    """A synthetic world of one language."""
     table = candgen.MentionTable.read(table_path(size))
-    queries = make_queries(load_world(size), QUERIES, seed=1)
-    what = {"names": f"made up, {size:,} entities"}
-    measure(report, what, len(table), queries, partial(build_index, table))
+    queries = make_queries(load_world(size), options.queries, seed=1)
+    what = {"names": f"synthetic, {size:,} entities"}
+    build = partial(build_index, table)
+    measure(report, what, len(table), queries, options.repeats, build)
 
 
-def real(report: Report, corpus: Corpus, key: str) -> None:
-    """Real names of several languages; dev queries, since nothing else is asked here."""
+def measure_real(report: Report, corpus: Corpus, key: str, options: argparse.Namespace) -> None:
+    """Real names of several languages; the queries are those of dev."""
     case = corpus.case(parse_pair(key, PAIRS, corpus.languages))
     training = case.training(case.settings[-1])
     build = partial(
@@ -189,17 +201,23 @@ def real(report: Report, corpus: Corpus, key: str) -> None:
         language=training.language, normalizer="latin",
     )  # fmt: skip
     tables = [*training.pivots.values(), *([training.target] if training.target else [])]
-    mentions = [query.mention for query in case.parts.dev][:QUERIES]
-    measure(report, {"names": key}, sum(map(len, tables)), mentions, build)
+    mentions = [query.mention for query in case.parts.dev][: options.queries]
+    rows = sum(map(len, tables))
+    measure(report, {"names": key}, rows, mentions, options.repeats, build)
 
 
 def main() -> None:
     """Measure every world and every pair asked for."""
     question = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=question)
-    parser.add_argument("--size", type=int, nargs="*", default=[50_000, 500_000])
-    parser.add_argument("--data", type=Path, help="a folder of mention tables")
-    parser.add_argument("--pair", nargs="*", default=[FO], metavar="TARGET-PIVOT+PIVOT")
+    add_size(parser)
+    add_data(parser, required=False)
+    parser.add_argument(
+        "--pair", nargs="*", default=[FO], metavar="TARGET-PIVOT+PIVOT",
+        help="pairs of --data (default: %(default)s)",
+    )  # fmt: skip
+    add_queries(parser, QUERIES, "queries")
+    add_repeats(parser, REPEATS)
     given = parser.parse_args()
     report = Report("rerank", question, given.size)
     warm_up()
@@ -208,11 +226,11 @@ def main() -> None:
         Rerank(warm).save(Path(folder) / "warm")
         candgen.load(Path(folder) / "warm").candidates(normalize_many(["Havn"]))
     for size in given.size:
-        made_up(report, size)
+        measure_synthetic(report, size, given)
     if given.data is not None:
         corpus = Corpus(given.data)
         for key in given.pair:
-            real(report, corpus, key)
+            measure_real(report, corpus, key, given)
     report.write()
 
 

@@ -2,11 +2,14 @@
 
     python benchmarks/search.py --size 50000 500000 2500000
 
-Against SciPy (rows of the weight matrix summed, then argpartition) and bm25s (its Numba backend,
-fed with our weights). The peers are given the tokens' numbers for nothing and sum in single
-precision; ours starts from the string and returns entity ids.
+The peers are SciPy (a product of sparse matrices, or the sum of rows of the weight matrix as a dense
+vector, each followed by argpartition) and bm25s (its Numba backend, with the weights of candgen).
+The peers get the token ids for free and sum in single precision; candgen starts from the string and
+returns entity ids. The script stops with an error unless all of them return the same entities and
+scores.
 """
 
+import argparse
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +21,15 @@ import bm25s
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from measure import Report, chosen_sizes, in_turn, median_ratio, wall_time
+from measure import (
+    Report,
+    add_queries,
+    add_repeats,
+    add_size,
+    in_turn,
+    median_ratio,
+    wall_time,
+)
 from synthetic_index import LANGUAGE, index_path, table_path
 from world import load_world, make_queries
 
@@ -33,10 +44,12 @@ LAMS = (0.2, 0.4, 1.0)
 QUERIES = 3000
 PEER_QUERIES = 250
 REPEATS = 5
+OURS = "candgen"
 
 Floats = npt.NDArray[np.float64]
-Scores = list[npt.NDArray[np.float32]]
 Tokens = list[tuple[npt.NDArray[np.int64], Floats]]
+Answer = tuple[npt.NDArray[Any], npt.NDArray[np.float32]]
+"""What a peer returns for a query: columns of the weight matrix and their scores, best first."""
 
 
 class Timed:
@@ -92,48 +105,55 @@ def percentiles(
 # -- peers ----------------------------------------------------------------------------------------
 
 
-def weight_matrix(size: int) -> sp.csr_array:
-    """P(e|t) + lam * P(t|e), tokens by entities, in single precision."""
+def weight_matrix(size: int) -> tuple[sp.csr_array, list[str]]:
+    """Return P(e|t) + lam * P(t|e) in single precision, tokens by entities, and the entity ids."""
     table = candgen.MentionTable.read(table_path(size))
     counts = count({LANGUAGE: table}, tokenizer=candgen.CharNgrams(), normalizer="default")
     pooled = pool(counts, {LANGUAGE: 1.0})
+    (token_total,), (entity_total,), (number,) = (  # one language has one layer of counts
+        pooled.token_total, pooled.entity_total, pooled.number,
+    )  # fmt: skip
     shape = (len(counts.entities), len(counts.vocabulary))
+    ids = counts.entities.to_pylist()
     del counts
     entity = np.repeat(np.arange(shape[0], dtype=np.int32), np.diff(pooled.indptr))
-    weights = 1 / pooled.token_total[pooled.tokens] + LAM / pooled.entity_total[entity]
-    weights *= pooled.values[pooled.number]
+    weights = 1 / token_total[pooled.tokens] + LAM / entity_total[entity]
+    weights *= pooled.values[number]
     by_entity = (weights.astype(np.float32), pooled.tokens.view(np.int32), pooled.indptr)
-    return sp.csr_array(by_entity, shape).T.tocsr()
+    return sp.csr_array(by_entity, shape).T.tocsr(), ids
 
 
-def scipy_rows(weights: sp.csr_array, tokens: Tokens) -> tuple[Floats, Scores]:
-    """CPU seconds and scores of each query: the sum of its tokens' rows, as a dense vector."""
+def scipy_rows(weights: sp.csr_array, tokens: Tokens) -> tuple[Floats, list[Answer]]:
+    """CPU seconds and answer of each query: the sum of its tokens' rows, as a dense vector."""
     seconds, found = [], []
     for numbers, times in tokens:
         before = time.thread_time()
-        best = largest(times.astype(np.float32) @ weights[numbers])
+        scores = times.astype(np.float32) @ weights[numbers]
+        best = largest(scores)
         seconds.append(time.thread_time() - before)
-        found.append(best[best > 0])
+        best = best[scores[best] > 0]
+        found.append((best, scores[best]))
     return np.array(seconds), found
 
 
-def scipy_product(weights: sp.csr_array, tokens: Tokens) -> tuple[Floats, Scores]:
-    """CPU seconds and scores of each query: a product of sparse matrices, no dense vector."""
+def scipy_product(weights: sp.csr_array, tokens: Tokens) -> tuple[Floats, list[Answer]]:
+    """CPU seconds and answer of each query: a product of sparse matrices, no dense vector."""
     seconds, found = [], []
     for numbers, times in tokens:
         before = time.thread_time()
         values = times.astype(np.float32)
         query = sp.csr_array((values, numbers, [0, len(numbers)]), (1, weights.shape[0]))
-        best = largest((query @ weights).data)
+        scores = query @ weights
+        best = largest(scores.data)
         seconds.append(time.thread_time() - before)
-        found.append(best)
+        found.append((scores.indices[best], scores.data[best]))
     return np.array(seconds), found
 
 
-def largest(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """The K largest, largest first."""
-    best = scores[np.argpartition(scores, -K)[-K:]] if len(scores) > K else scores
-    return np.sort(best)[::-1]
+def largest(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
+    """Return the places of the K largest scores, largest first."""
+    best = np.argpartition(scores, -K)[-K:] if len(scores) > K else np.arange(len(scores))
+    return best[np.argsort(-scores[best], kind="stable")]
 
 
 def bm25s_retriever(weights: sp.csr_array) -> bm25s.BM25:
@@ -149,57 +169,76 @@ def bm25s_retriever(weights: sp.csr_array) -> bm25s.BM25:
     return retriever
 
 
-def bm25s_calls(retriever: bm25s.BM25, lists: list[list[list[int]]]) -> tuple[Floats, Scores]:
-    """CPU seconds and scores of each query, repeated tokens repeated."""
+def bm25s_calls(
+    retriever: bm25s.BM25, lists: list[list[list[int]]]
+) -> tuple[Floats, list[Answer]]:
+    """CPU seconds and answer of each query, repeated tokens repeated."""
     seconds, found = [], []
     for query in lists:
         before = time.thread_time()
-        _, scores = retriever.retrieve(query, k=K, n_threads=1, show_progress=False)
+        columns, scores = retriever.retrieve(query, k=K, n_threads=1, show_progress=False)
         seconds.append(time.thread_time() - before)
-        found.append(scores[0][scores[0] > 0])
+        kept = scores[0] > 0
+        found.append((columns[0][kept], scores[0][kept]))
     return np.array(seconds), found
 
 
-def compare_scores(ours: list[list[candgen.Candidate]], theirs: Scores, tolerance: float) -> float:
-    """The largest relative difference; an AssertionError if it is more than rounding."""
-    largest = 0.0
-    for candidates, scores in zip(ours, theirs, strict=True):
+def compare_answers(
+    peer: str, ours: list[list[candgen.Candidate]], theirs: list[Answer], ids: Sequence[str],
+    tolerance: float,
+) -> None:  # fmt: skip
+    """Raise AssertionError unless a peer has the same entities and scores, up to rounding.
+
+    Equal scores have no order among the peers, so entities are compared where the score is above
+    the last one of the answer.
+    """
+    for candidates, (columns, scores) in zip(ours, theirs, strict=True):
         expected = np.array([candidate.score for candidate in candidates])
         if len(expected) != len(scores):
-            raise AssertionError(f"{len(expected)} candidates, the peer has {len(scores)}")
-        largest = max(largest, float(np.max(np.abs(scores / expected - 1), initial=0.0)))
-    if largest > tolerance:
-        raise AssertionError(f"scores differ by {largest:.1e}, expected at most {tolerance:.0e}")
-    return largest
+            raise AssertionError(f"{peer}: {len(scores)} candidates, candgen has {len(expected)}")
+        differs = float(np.max(np.abs(scores / expected - 1), initial=0.0))
+        if differs > tolerance:
+            raise AssertionError(
+                f"{peer}: scores differ by {differs:.1e}, expected at most {tolerance:.0e}"
+            )
+        least = expected.min(initial=np.inf) * (1 + 2 * tolerance)
+        mine = {candidate.entity: candidate.score for candidate in candidates}
+        yours = {ids[at]: score for at, score in zip(columns, scores, strict=True)}
+        alone = {entity for entity in mine.keys() ^ yours.keys()
+                 if (mine.get(entity) or yours[entity]) > least}  # fmt: skip
+        if alone:
+            raise AssertionError(f"{peer}: only one of the two answers has {sorted(alone)[:3]}")
 
 
 def against_peers(
-    size: int, index: candgen.PivotTokenIndex, queries: Sequence[str], texts: Sequence[str]
-) -> list[dict[str, Any]]:
-    """The same queries for all, in turn, after a round that is not counted."""
-    weights = weight_matrix(size)
+    size: int, index: candgen.PivotTokenIndex, queries: Sequence[str], texts: Sequence[str],
+    repeats: int,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """The same queries for all, in turn, after a round that is not counted but compared."""
+    weights, ids = weight_matrix(size)
     tokens = [index.tokens.tokens(text) for text in texts]
     retriever = bm25s_retriever(weights)
     lists = [[np.repeat(numbers, times.astype(int)).tolist()] for numbers, times in tokens]
     runs: dict[str, Callable[[], tuple[Any, ...]]] = {
-        "candgen": partial(single_calls, index, queries),
-        "SciPy, rows": partial(scipy_rows, weights, tokens),
+        OURS: partial(single_calls, index, queries),
         "SciPy, product": partial(scipy_product, weights, tokens),
-        "bm25s": partial(bm25s_calls, retriever, lists),
+        "SciPy, rows": partial(scipy_rows, weights, tokens),
+        "bm25s, Numba": partial(bm25s_calls, retriever, lists),
     }
     answers = {name: run()[-1] for name, run in runs.items()}
-    compare_scores(answers["candgen"], answers["SciPy, rows"], 1e-5)
-    compare_scores(answers["candgen"], answers["SciPy, product"], 1e-5)
-    compare_scores(answers["candgen"], answers["bm25s"], 1e-4)  # sums in single precision
-    rounds = in_turn(runs, REPEATS)
+    for name in runs:
+        if name != OURS:
+            tolerance = 1e-4 if name.startswith("bm25s") else 1e-5  # bm25s adds one by one
+            compare_answers(name, answers[OURS], answers[name], ids, tolerance)
+    rounds = in_turn(runs, repeats)
     means = {name: [float(run[0].mean()) for run in runs] for name, runs in rounds.items()}
     medians = {name: [float(np.median(run[0])) for run in runs] for name, runs in rounds.items()}
     return [
         {"what": name, "entities": size,
          "mean ms": 1e3 * statistics.median(means[name]),
          "median ms": 1e3 * statistics.median(medians[name]),
-         "mean / ours": median_ratio(means[name], means["candgen"]),
-         "median / ours": median_ratio(medians[name], medians["candgen"])}
+         "mean / candgen": median_ratio(means[name], means[OURS]),
+         "median / candgen": median_ratio(medians[name], medians[OURS])}
         for name in runs
     ]  # fmt: skip
 
@@ -208,14 +247,15 @@ def against_peers(
 
 
 def calls_and_kernel(
-    size: int, index: candgen.PivotTokenIndex, queries: Sequence[str], texts: Sequence[str]
-) -> dict[str, Any]:
+    size: int, index: candgen.PivotTokenIndex, queries: Sequence[str], texts: Sequence[str],
+    repeats: int,
+) -> dict[str, Any]:  # fmt: skip
     """What a single call costs beyond the kernel."""
     runs: dict[str, Callable[[], Any]] = {
         "single": partial(single_calls, index, queries),
         "batch": partial(kernel_in_batch, index, texts),
     }
-    rounds = in_turn(runs, REPEATS)
+    rounds = in_turn(runs, repeats)
     calls = [float(np.median(run[0])) for run in rounds["single"]]
     inside = [float(np.median(run[1])) for run in rounds["single"]]
     means = [float(run[0].mean()) for run in rounds["single"]]
@@ -230,13 +270,15 @@ def calls_and_kernel(
     }  # fmt: skip
 
 
-def throughput(size: int, index: candgen.PivotTokenIndex, queries: Sequence[str]) -> dict[str, Any]:
+def throughput(
+    size: int, index: candgen.PivotTokenIndex, queries: Sequence[str], repeats: int
+) -> dict[str, Any]:
     """Mentions a second of wall time in one batch, with one and two threads."""
     runs = {
         threads: partial(wall_time, partial(index.candidates, queries, K, threads=threads))
         for threads in (1, 2)
     }
-    rounds = in_turn(runs, REPEATS)
+    rounds = in_turn(runs, repeats)
     one, two = ([seconds for seconds, _ in rounds[threads]] for threads in (1, 2))
     return {
         "entities": size, "mentions": len(queries),
@@ -246,33 +288,41 @@ def throughput(size: int, index: candgen.PivotTokenIndex, queries: Sequence[str]
     }  # fmt: skip
 
 
-def measure(size: int, report: Report) -> None:
+def measure(size: int, options: argparse.Namespace, report: Report) -> None:
     """All tables for a world of one size."""
-    queries = make_queries(load_world(size), QUERIES, seed=1)
+    queries = make_queries(load_world(size), options.queries, seed=1)
     index = candgen.load(index_path(size))
     texts = normalize_many(queries, "default", language=index.language)
     for lam in LAMS:  # every page and every kernel that is needed, once
         index.candidates(queries, K, lam=lam)
     single_calls(index, queries[:100])
+    repeats = options.repeats
     report.add("Single calls, one thread (CPU time)", [
         {"entities": size, **percentiles(index, queries, texts, lam)} for lam in LAMS
     ])  # fmt: skip
-    report.add("A call and its kernel (CPU time)", [calls_and_kernel(size, index, queries, texts)])
-    report.add("Batches (wall time)", [throughput(size, index, queries)])
+    report.add(
+        "A call and its kernel (CPU time)",
+        [calls_and_kernel(size, index, queries, texts, repeats)],
+    )
+    report.add("Batches (wall time)", [throughput(size, index, queries, repeats)])
     few = slice(0, PEER_QUERIES)
     report.add(
-        f"Against peers, {PEER_QUERIES} queries, lam {LAM} (CPU time)",
-        against_peers(size, index, queries[few], texts[few]),
+        f"Against peers, {len(queries[few])} queries, lam {LAM} (CPU time)",
+        against_peers(size, index, queries[few], texts[few], repeats),
     )
 
 
 def main() -> None:
     """Measure every size asked for."""
-    question = "How fast is exact search for the best 30 entities?"
-    sizes = chosen_sizes(question)
-    report = Report("search", question, sizes)
-    for size in sizes:
-        measure(size, report)
+    question = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(description=question)
+    add_size(parser)
+    add_queries(parser, QUERIES, f"queries, of which the peers get the first {PEER_QUERIES}")
+    add_repeats(parser, REPEATS)
+    options = parser.parse_args()
+    report = Report("search", question, options.size)
+    for size in options.size:
+        measure(size, options, report)
     report.write()
 
 

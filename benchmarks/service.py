@@ -1,12 +1,13 @@
-"""What does HTTP cost, over calling the library, and does the service bear 64 clients at once?
+"""What does HTTP cost over calling the library, and does the service handle 64 clients at once?
 
     python benchmarks/service.py --size 500000 --seconds 60 --workers 1 --method pti
 
-Everything is on this machine: `candgen serve` in processes of its own, as users start it, and a
-client in another one, which sends requests that were made beforehand over connections that stay
-open, each the next one as soon as it has its answer. Two peers are asked the same way: a route of
-plain FastAPI that calls the library and returns what it says, without limits, log, counts or time
-limit; and an ASGI application that knows its answer, which is what uvicorn and the client cost.
+Everything runs on this machine: `candgen serve` in its own processes, as users start it, and a
+client in another process, which sends prepared requests over connections that stay open. Each
+connection sends the next request as soon as it has received a response. Two peers get the same
+requests: a route of plain FastAPI that calls the library, without limits, access log, metrics or
+timeout; and an ASGI application with a constant response, which shows what uvicorn and the client
+cost.
 """
 
 import argparse
@@ -35,7 +36,7 @@ import numpy as np
 import psutil
 import uvicorn
 from fastapi import FastAPI
-from measure import Report, in_turn
+from measure import Report, add_queries, add_repeats, add_size, in_turn
 from synthetic_index import index_path
 from world import load_world, make_queries
 
@@ -47,7 +48,7 @@ BATCH = 100
 CONNECTIONS = (1, 8, 64)
 REPEATS = 5
 ROUND = 600
-"""Requests of a peer before it is the next one's turn."""
+"""Requests to a server before the next server gets its turn."""
 PATH = "/api/v1/candidates"
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -56,9 +57,9 @@ SPAWN = multiprocessing.get_context("spawn")
 
 
 class Load(NamedTuple):
-    """What a client has seen: seconds of each request, how many failed, and how long it took.
+    """What a client measured: seconds of each request, failed requests, and seconds in all.
 
-    And the CPU seconds of those who answered.
+    ``cpu`` is the CPU seconds of the server's processes.
     """
 
     seconds: list[float]
@@ -68,23 +69,23 @@ class Load(NamedTuple):
 
 
 class Caller(asyncio.Protocol):
-    """A connection on which one request follows the other."""
+    """A connection on which requests follow one another."""
 
     def __init__(self, load: "Calls") -> None:
         self.load = load
         self.head = b""
         self.left = -1
-        """Bytes of the answer that are to come; -1 before its head is complete."""
+        """Bytes of the response body still to come; -1 before the headers are complete."""
         self.sent = 0.0
         self.waits = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Send the first request."""
         self.transport = transport
         self.ask()
 
     def ask(self) -> None:
-        """Send the next request, or end."""
+        """Send the next request, or close the connection."""
         request = self.load.next()
         self.waits = request is not None
         if request is None:
@@ -94,7 +95,7 @@ class Caller(asyncio.Protocol):
         self.transport.write(request)  # type: ignore[attr-defined]
 
     def data_received(self, data: bytes) -> None:
-        """Count what comes, and ask again when it is all there."""
+        """Count the bytes received; send the next request when the response is complete."""
         if self.left < 0:
             self.head += data
             head, end, body = self.head.partition(b"\r\n\r\n")
@@ -110,12 +111,12 @@ class Caller(asyncio.Protocol):
             self.ask()
 
     def connection_lost(self, _: Exception | None) -> None:
-        """Whether this was to be."""
+        """Report whether a response was still expected."""
         self.load.lost(self.waits)
 
 
 class Calls:
-    """What the connections of a client share."""
+    """The state that the connections of a client share."""
 
     def __init__(self, requests: Sequence[bytes], connections: int, most: int, end: float) -> None:
         self.requests = itertools.islice(itertools.cycle(requests), most)
@@ -129,11 +130,11 @@ class Calls:
         return next(self.requests, None) if time.perf_counter() < self.end else None
 
     def ok(self, well: bool) -> None:  # noqa: FBT001
-        """Count an answer that is none."""
+        """Count a response with an error status."""
         self.errors += not well
 
     def lost(self, waited: bool) -> None:  # noqa: FBT001
-        """Count a connection that has ended."""
+        """Count a closed connection, as an error if a response was expected."""
         self.errors += waited
         self.connections -= 1
         if not self.connections:
@@ -143,7 +144,7 @@ class Calls:
 def ask(
     port: int, requests: Sequence[bytes], connections: int, most: int, seconds: float
 ) -> Load:  # fmt: skip
-    """Send requests over so many connections, at most so many, and for so long."""
+    """Send at most ``most`` requests for at most ``seconds`` over several connections."""
 
     async def run() -> Load:
         loop = asyncio.get_running_loop()
@@ -173,11 +174,11 @@ def batch(mentions: Sequence[str]) -> bytes:
     return head.encode() + body
 
 
-# -- what is asked --------------------------------------------------------------------------------
+# -- the servers ----------------------------------------------------------------------------------
 
 
 class Asked(NamedTuple):
-    """Where to ask, and who answers."""
+    """A server's port and the processes that answer."""
 
     port: int
     processes: list[psutil.Process]
@@ -185,7 +186,7 @@ class Asked(NamedTuple):
 
 @contextlib.contextmanager
 def service(path: Path, workers: int) -> Iterator[Asked]:
-    """``candgen serve``."""
+    """Run ``candgen serve``."""
     command = [
         sys.executable, "-m", "candgen", "serve", f"bench={path}", "--port", "0",
         "--workers", str(workers), "--max-requests", "256",
@@ -205,7 +206,7 @@ def service(path: Path, workers: int) -> Iterator[Asked]:
 
 @contextlib.contextmanager
 def peer(make: Callable[[str], Any], path: Path) -> Iterator[Asked]:
-    """An application by uvicorn in a process of its own."""
+    """Run an application with uvicorn in its own process."""
     here, there = multiprocessing.Pipe()
     process = SPAWN.Process(target=run_peer, args=(make, str(path), there), daemon=True)
     process.start()
@@ -217,7 +218,7 @@ def peer(make: Callable[[str], Any], path: Path) -> Iterator[Asked]:
 
 
 def run_peer(make: Callable[[str], Any], path: str, told: Connection) -> None:
-    """Answer, for ever."""
+    """Serve until the process is terminated."""
     app = make(path)
     config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -225,8 +226,8 @@ def run_peer(make: Callable[[str], Any], path: str, told: Connection) -> None:
         uvicorn.Server(config).run([listening])
 
 
-def knows_its_answer(path: str) -> Callable[..., Awaitable[None]]:
-    """An application that always says the same, of the size of a real answer."""
+def constant(path: str) -> Callable[..., Awaitable[None]]:
+    """Return an application with a constant response of the size of a real one."""
     answer = [{"entity": each.entity, "score": each.score} for each in known(path)]
     body = json.dumps({"index": "bench", "mention": "a", "candidates": answer}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
@@ -239,7 +240,7 @@ def knows_its_answer(path: str) -> Callable[..., Awaitable[None]]:
 
 
 def plain(path: str) -> FastAPI:
-    """The shortest service there could be."""
+    """Return the shortest possible service."""
     index = candgen.load(path)
     app = FastAPI()
 
@@ -276,14 +277,14 @@ def load(
     pool: ProcessPoolExecutor, asked: Asked, requests: Sequence[bytes], connections: int,
     most: int, seconds: float,
 ) -> Load:  # fmt: skip
-    """What the client sees, and what it costs those who answer."""
+    """Return what the client measured, with the CPU seconds of the server's processes."""
     before = cpu(asked.processes)
     made = pool.submit(ask, asked.port, requests, connections, most, seconds).result()
     return made._replace(cpu=cpu(asked.processes) - before)
 
 
 def calls(index: Any, mentions: Sequence[str]) -> Load:  # noqa: ANN401
-    """The same mentions, one after the other, without HTTP."""
+    """Call the library with the same mentions, one after the other, without HTTP."""
     seconds = []
     begin, worked = time.perf_counter(), time.process_time()
     for mention in mentions:
@@ -294,9 +295,10 @@ def calls(index: Any, mentions: Sequence[str]) -> Load:  # noqa: ANN401
 
 
 def one_connection(
-    pool: ProcessPoolExecutor, path: Path, mentions: Sequence[str], asked: dict[str, Asked]
-) -> list[dict[str, Any]]:
-    """What a single mention costs, in turn, for a client that is alone."""
+    pool: ProcessPoolExecutor, path: Path, mentions: Sequence[str], asked: dict[str, Asked],
+    repeats: int,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """What a single mention costs a single client, the servers in turn."""
     index = candgen.load(path)
     requests = [single(mention) for mention in mentions]
     some = itertools.cycle(range(0, len(mentions), ROUND))
@@ -311,7 +313,7 @@ def one_connection(
     }
     for run in runs.values():
         run()
-    rounds = in_turn(runs, REPEATS)
+    rounds = in_turn(runs, repeats)
     p50 = {
         name: [1e3 * statistics.median(each.seconds) for each in made]
         for name, made in rounds.items()
@@ -336,10 +338,12 @@ def one_connection(
 def many_connections(
     pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Asked, seconds: float
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Requests a second and how long they take, by connections and mentions a request."""
+    """Requests per second and their latency, by connections and mentions per request."""
+    many = min(BATCH, len(mentions))
+    starts = range(0, len(mentions) - many + 1, many)
     kinds = {
         1: [single(mention) for mention in mentions],
-        BATCH: [batch(mentions[at : at + BATCH]) for at in range(0, len(mentions), BATCH)],
+        many: [batch(mentions[at : at + many]) for at in starts],
     }
     rows = []
     for size, connections in itertools.product(kinds, CONNECTIONS):
@@ -358,7 +362,7 @@ def many_connections(
 
 
 class Memory(threading.Thread):
-    """The memory of processes, every second."""
+    """A thread that samples the memory of processes every second."""
 
     def __init__(self, processes: Sequence[psutil.Process]) -> None:
         super().__init__(daemon=True)
@@ -367,7 +371,7 @@ class Memory(threading.Thread):
         self.over = threading.Event()
 
     def run(self) -> None:
-        """Look until it is over."""
+        """Sample until ``over`` is set."""
         while True:
             each = [process.memory_full_info() for process in self.processes]
             self.seen.append((sum(one.rss for one in each), sum(one.pss for one in each)))
@@ -375,10 +379,10 @@ class Memory(threading.Thread):
                 return
 
 
-def a_long_time(
+def sustained_load(
     pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Asked, seconds: float
 ) -> dict[str, Any]:  # fmt: skip
-    """Whether anything fails, or grows."""
+    """Errors, latency and memory under the largest number of connections."""
     memory = Memory(asked.processes)
     memory.start()
     requests = [single(mention) for mention in mentions]
@@ -394,11 +398,11 @@ def a_long_time(
     }  # fmt: skip
 
 
-# -- all of it ------------------------------------------------------------------------------------
+# -- the command ----------------------------------------------------------------------------------
 
 
 def check(path: Path, port: int, mentions: Sequence[str]) -> None:
-    """The service says what the library says."""
+    """Raise AssertionError unless the service returns what the library returns."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
         connection.sendall(batch(mentions).replace(b"HTTP/1.1\r\n", b"HTTP/1.0\r\n"))
         with connection.makefile("rb") as file:
@@ -413,34 +417,40 @@ def check(path: Path, port: int, mentions: Sequence[str]) -> None:
 
 def measure(path: Path, size: int, options: argparse.Namespace, report: Report) -> None:
     """All tables for one index."""
-    mentions = make_queries(load_world(size), QUERIES, seed=1)
+    mentions = make_queries(load_world(size), options.queries, seed=1)
     with ProcessPoolExecutor(1, mp_context=SPAWN) as pool, service(path, options.workers) as ours:
         check(path, ours.port, mentions[:BATCH])
-        load(pool, ours, [single(mention) for mention in mentions], 8, QUERIES, 60.0)
-        with peer(plain, path) as route, peer(knows_its_answer, path) as floor:
+        load(pool, ours, [single(mention) for mention in mentions], 8, len(mentions), 60.0)
+        with peer(plain, path) as route, peer(constant, path) as floor:
             asked = {"candgen serve": ours, "plain FastAPI": route, "uvicorn alone": floor}
-            rows = one_connection(pool, path, mentions, asked)
+            rows = one_connection(pool, path, mentions, asked, options.repeats)
         report.add(f"One mention, one connection, k = {K} ({options.method})", rows)
         kind = f"{options.method}, {options.workers} workers"
-        each = max(1.0, options.seconds / 10)
+        each = min(options.seconds, max(1.0, options.seconds / 10))
         report.add(f"Load ({kind})", many_connections(pool, mentions, ours, each))
-        rows = [a_long_time(pool, mentions, ours, options.seconds)]
-        report.add(f"For a while, one mention a request ({kind})", rows)
+        rows = [sustained_load(pool, mentions, ours, options.seconds)]
+        report.add(f"Sustained load, one mention a request ({kind})", rows)
 
 
 def main() -> None:
     """Measure every size asked for."""
     question = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=question)
+    add_size(parser, [500_000])
+    add_queries(parser, QUERIES, "distinct mentions")
+    add_repeats(parser, REPEATS)
     parser.add_argument(
-        "--size", type=int, nargs="+", default=[500_000], metavar="ENTITIES",
-        help="of the world: 50000, 500000 or 2500000 (default: %(default)s)",
+        "--seconds", type=float, default=60.0, metavar="S",
+        help="seconds of sustained load (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--seconds", type=float, default=60.0, help="of load (default: %(default)s)"
-    )
-    parser.add_argument("--workers", type=int, default=1, help="processes (default: %(default)s)")
-    parser.add_argument("--method", choices=("pti", "rerank"), default="pti")
+        "--workers", type=int, default=1, metavar="N",
+        help="processes of the service (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--method", choices=("pti", "rerank"), default="pti",
+        help="the kind of index (default: %(default)s)",
+    )  # fmt: skip
     options = parser.parse_args()
     name = "service" if options.method == "pti" else "service-rerank"
     report = Report(name, question, options.size)

@@ -4,8 +4,9 @@ import hashlib
 import shutil
 from pathlib import Path
 
+from folders import DATA
 from world import load_world
-from world.table import DATA, VERSION
+from world.table import VERSION
 
 import candgen
 

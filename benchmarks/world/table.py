@@ -1,13 +1,13 @@
 """The mention table of an invented Wikipedia, made or read from the cache."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from folders import DATA
 
 from world.chance import Integers, stream
 from world.forms import surface_forms
@@ -17,7 +17,6 @@ from world.text import TEXT, join
 
 # Part of the cache's file names: raise it whenever a change in this package changes the data.
 VERSION = 2
-DATA = Path(__file__).parent.parent / "data"
 
 HIGHEST_IDENTIFIER = 120_000_000
 # Of an entity, on average, before rounding down.
