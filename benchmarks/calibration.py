@@ -1,10 +1,10 @@
-"""Is a candidate that is called 90% likely right nine times in ten?
-
-For each pair, an index learns from a part of the target's names and from the pivots, probabilities
-are learned on dev, and asked for on test, which neither has seen. Beside them, as a peer, stand the
-fixed numbers that an index has where nobody tuned it.
+"""Is a candidate with a probability of 90% correct nine times out of ten?
 
     python benchmarks/calibration.py --data names --pair fo-is+da+no mk-bg+sr+ru jv-id
+
+For each pair, an index is built from the pivots and the training names of the target, probabilities
+are calibrated on dev and measured on test, which is held out. The baseline is the fixed calibration
+of an index that was not tuned.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from measure import add_data, add_queries
 
 import candgen
 from candgen.calibration import FIXED, Calibration
@@ -22,11 +23,11 @@ PAIRS = ("fo-is+da+no", "mk-bg+sr+ru", "jv-id")
 BOUNDS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 MATCH = 0.9
 SEED = 7
-"""Of the split: another one than that of the tables in docs/results.md."""
+"""Random seed of the split; the tables in docs/results.md use another one."""
 
 
 class Generator(Protocol):
-    """What can be asked."""
+    """What is measured: anything with candidates."""
 
     def candidates(self, mentions: Sequence[str], k: int = 30) -> list[list[candgen.Candidate]]:
         """The k best entities for each mention."""
@@ -34,25 +35,29 @@ class Generator(Protocol):
 
 def main() -> None:
     """Print a row for each pair, setting, method and calibration."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder of <lang>.tsv.gz")
-    parser.add_argument("--pair", nargs="+", default=PAIRS, metavar="TARGET-PIVOT+PIVOT")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    add_data(parser)
+    parser.add_argument(
+        "--pair", nargs="+", default=PAIRS, metavar="TARGET-PIVOT+PIVOT",
+        help="pairs to measure (default: %(default)s)",
+    )  # fmt: skip
+    add_queries(parser, 1000)
     given = parser.parse_args()
     bins = [f"{low:g}-{high:g}" for low, high in pairwise(BOUNDS)]
-    print("Of the first candidates: how likely they were called / how many were right, in percent")
-    print("\t".join(["pair", "setting", "method", "weights", "error", *bins, "matches", "right"]))
+    print("First candidates by probability: mean probability / correct, in percent (number)")
+    print("\t".join(["pair", "setting", "method", "weights", "error", *bins, "matches", "correct"]))
     for pair in given.pair:
         target, _, pivots = pair.partition("-")
-        measure(given.data, pair, target, pivots.split("+"))
+        measure(given.data, pair, target, pivots.split("+"), given.queries)
 
 
-def measure(data: Path, pair: str, target: str, pivots: Sequence[str]) -> None:
+def measure(data: Path, pair: str, target: str, pivots: Sequence[str], per_type: int) -> None:
     """Both settings and both methods of one pair."""
     tables = {each: candgen.MentionTable.read(data / f"{each}.tsv.gz") for each in pivots}
     names = candgen.MentionTable.read(data / f"{target}.tsv.gz")
-    parts = candgen.split(names, per_type=1000, seed=SEED, normalizer="default", language=target)
+    parts = candgen.split(
+        names, per_type=per_type, seed=SEED, normalizer="default", language=target
+    )
     for setting, train in (("joint", parts.train), ("zero-shot", None)):
         index = candgen.PivotTokenIndex.build(
             tables, train, language=target, normalizer="latin", lam=1.0
@@ -70,7 +75,7 @@ def row(
     pair: str, setting: str, method: str, weights: str, calibration: Calibration,
     generator: Generator, test: Sequence[candgen.Query],
 ) -> None:  # fmt: skip
-    """What became of the first candidates of the test queries."""
+    """Print how often the first candidates of the test queries are correct."""
     answers = generator.candidates([query.mention for query in test], 30)
     asked = [(query, answer) for query, answer in zip(test, answers, strict=True) if answer]
     chance = np.array([calibration.probabilities(q.mention, answer)[0] for q, answer in asked])

@@ -1,18 +1,19 @@
-"""How fast are links taken out of a Wikipedia dump, beside decompression alone and beside peers?
+"""How fast are links extracted from a Wikipedia dump, compared with bz2 and with other programs?
 
     python benchmarks/extract.py --dump mrwiki.xml.bz2 elwiki.xml.bz2 [--pages 400] [--times 8]
 
-CPU seconds of a process and of those it started, imports and compilation apart, in a fresh process
-each time, in turn. All of them read the same file, made of the dump's whole pages.
+CPU seconds of a process and its children without imports and compilation, in a new process each
+time, in turn. All programs read the same file, made of the complete pages of the dump. A program
+that is not installed or fails is listed under "Do not run here", and the others are measured.
 
-Ours reads equal links once. A dump whose pages repeat is therefore easier than a real one of that
-length; one in which a number makes the anchors of each copy new ("numbered") is harder.
+candgen reads equal links once. A dump whose pages repeat is therefore easier than a real one of
+that length; one in which a number makes the anchors of each copy distinct ("numbered") is harder.
 
-- bz2: decompression by the C library and nothing else, the limit of what calls it. Ours has a
-  decompressor of its own, which is also measured alone, beside that of indexed_bzip2.
+- bz2: decompression by the C library and nothing else, a lower bound for programs that use it.
+  candgen has its own decompressor, which is also measured alone, beside that of indexed_bzip2.
 - candgen: end to end, from the dump to a mention table on disk, with titles as entities.
 - mwxml with mwparserfromhell, mwxml with wikitextparser: title and text of every link of an
-  article, as they are written, in a Counter. Nothing is normalised, resolved or written.
+  article, as written, in a Counter. Nothing is normalized, resolved or written.
 - WikiExtractor with links and without expanding templates, one process: plain text with links as
   HTML, in files. Lists are left out, and nothing is counted.
 - gensim's segment_wiki with interlinks, one worker: sections and links of articles of at least 200
@@ -37,7 +38,16 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import synthetic_dumps as dumps
-from measure import Report, in_child, in_turn, machine, median_ratio, peak_memory
+from measure import (
+    NOT_INSTALLED,
+    Report,
+    add_repeats,
+    in_child,
+    in_turn,
+    machine,
+    median_ratio,
+    peak_memory,
+)
 
 REPEATS = 5
 PEER_REPEATS = 3
@@ -50,11 +60,11 @@ PEER_PACKAGES = (
 
 Run = dict[str, float]
 Way = Callable[[Path, Path], Callable[[], int]]
-"""(dump, empty folder) -> what to call when the clock stands, to know how many links it saw."""
+"""(dump, empty folder) -> function that counts the links seen, called after the time is taken."""
 
 
 def decompression(dump: Path, _folder: Path) -> Callable[[], int]:
-    """Every byte of a dump, let go at once."""
+    """Decompress a dump with the C library and discard it."""
     with dump.open("rb") as file:
         decompressor = bz2.BZ2Decompressor()
         while data := file.read(1 << 20):
@@ -67,7 +77,7 @@ def decompression(dump: Path, _folder: Path) -> Callable[[], int]:
 
 
 def our_decompression(dump: Path, _folder: Path) -> Callable[[], int]:
-    """Every byte of a dump, as ours reads it."""
+    """Decompress a dump with candgen's decompressor and discard it."""
     from candgen.wikipedia.dump import Part, read  # noqa: PLC0415
 
     for _ in read(Part(str(dump))):
@@ -76,7 +86,7 @@ def our_decompression(dump: Path, _folder: Path) -> Callable[[], int]:
 
 
 def indexed_bzip2(dump: Path, _folder: Path) -> Callable[[], int]:
-    """The same by a decompressor in C++, on one core."""
+    """Decompress a dump with indexed_bzip2, in C++, on one core."""
     import indexed_bzip2  # noqa: PLC0415
 
     with indexed_bzip2.open(str(dump), parallelization=1) as file:
@@ -97,7 +107,7 @@ def articles(dump: Path) -> Iterator[str]:
 
 
 def mwparserfromhell(dump: Path, _folder: Path) -> Callable[[], int]:
-    """As its documentation takes links out of a text."""
+    """Extract links as its documentation does."""
     from mwparserfromhell import parse  # noqa: PLC0415
 
     links: Counter[tuple[str, str]] = Counter()
@@ -108,7 +118,7 @@ def mwparserfromhell(dump: Path, _folder: Path) -> Callable[[], int]:
 
 
 def wikitextparser(dump: Path, _folder: Path) -> Callable[[], int]:
-    """As its documentation takes links out of a text."""
+    """Extract links as its documentation does."""
     from wikitextparser import parse  # noqa: PLC0415
 
     links: Counter[tuple[str, str]] = Counter()
@@ -119,7 +129,7 @@ def wikitextparser(dump: Path, _folder: Path) -> Callable[[], int]:
 
 
 def wikiextractor(dump: Path, folder: Path) -> Callable[[], int]:
-    """Its command line."""
+    """Run its command line."""
     from wikiextractor import WikiExtractor  # noqa: PLC0415
 
     options = ["--links", "--no-templates", "--processes", "1", "--quiet"]
@@ -130,10 +140,10 @@ def wikiextractor(dump: Path, folder: Path) -> Callable[[], int]:
 
 
 def segment_wiki(dump: Path, folder: Path) -> Callable[[], int]:
-    """What its command line calls."""
+    """Call what its command line calls."""
     from gensim.scripts import segment_wiki as gensim  # noqa: PLC0415
 
-    # Python 3.14 would start its processes from a server, whose CPU time is nobody's child's.
+    # Python 3.14 would start processes from a server, whose CPU time is not that of a child.
     multiprocessing.set_start_method("fork", force=True)
     made = folder / "articles.jsonl"
     gensim.segment_and_write_all_articles(str(dump), str(made), workers=1, include_interlinks=True)
@@ -142,7 +152,7 @@ def segment_wiki(dump: Path, folder: Path) -> Callable[[], int]:
 
 
 def candgen(dump: Path, folder: Path, *, workers: int = 1) -> Callable[[], int]:
-    """The whole way, to a mention table on disk."""
+    """Extract a mention table to disk."""
     from candgen.wikipedia.extract import extract  # noqa: PLC0415
 
     report = extract(dump, folder / "table.parquet", workers=workers)
@@ -161,7 +171,7 @@ DECOMPRESSORS: dict[str, Way] = {OUR_BZIP2: our_decompression, INDEXED_BZIP2: in
 
 
 def cpu_seconds() -> float:
-    """Of this process and of those it started, which are waited for, or theirs are not counted."""
+    """Return the CPU seconds of this process and its children, which count once they have ended."""
     for child in multiprocessing.active_children():
         child.join()
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -169,7 +179,7 @@ def cpu_seconds() -> float:
 
 
 def run(name: str, warming: Path, dump: Path, *, workers: int = 1) -> Run:
-    """Run one way once, in this process, after a short dump that makes it import and compile."""
+    """Run a program once in this process, after a short dump that makes it import and compile."""
     way = partial(candgen, workers=workers) if name == OURS else (WAYS | DECOMPRESSORS)[name]
     with TemporaryDirectory() as first, TemporaryDirectory() as second:
         way(warming, Path(first))
@@ -181,7 +191,7 @@ def run(name: str, warming: Path, dump: Path, *, workers: int = 1) -> Run:
 
 
 class Made(NamedTuple):
-    """A dump that was made of a real one."""
+    """A dump made from a real one."""
 
     what: str
     path: Path
@@ -203,7 +213,7 @@ def figures(runs: list[Run], key: str) -> list[float]:
 
 
 def failure(name: str, warming: Path) -> str:
-    """Why a peer does not run on this machine, or nothing; ours must run."""
+    """Return why a peer does not run on this machine, or ""; candgen must run."""
     try:
         in_child(run, name, warming, warming)
     except Exception as error:
@@ -213,14 +223,14 @@ def failure(name: str, warming: Path) -> str:
     return ""
 
 
-def decompressors(made: Made, warming: Path, report: Report) -> None:
-    """Decompression alone."""
+def decompressors(made: Made, warming: Path, report: Report, repeats: int) -> None:
+    """Measure decompression alone."""
     names = [LIMIT, *(name for name in DECOMPRESSORS if not failure(name, warming))]
     ways = {name: partial(in_child, run, name, warming, made.path) for name in names}
-    runs = in_turn(ways, REPEATS)
+    runs = in_turn(ways, repeats)
     limit = figures(runs[LIMIT], "cpu")
     report.add(
-        f"Decompression alone (CPU seconds, medians of {REPEATS})",
+        f"Decompression alone (CPU seconds, medians of {repeats})",
         [
             {
                 **made.about(), "what": name, "CPU s": middle(taken, "cpu"),
@@ -232,8 +242,8 @@ def decompressors(made: Made, warming: Path, report: Report) -> None:
     )  # fmt: skip
 
 
-def beside_peers(made: Made, warming: Path, report: Report) -> None:
-    """Everybody on the same pages."""
+def compare_with_peers(made: Made, warming: Path, report: Report, repeats: int) -> None:
+    """Measure all programs on the same pages."""
     broken = {name: error for name in WAYS if (error := failure(name, warming))}
     if broken:
         rows = [{"dump": made.what, "what": name, "error": broken[name]} for name in broken]
@@ -243,10 +253,10 @@ def beside_peers(made: Made, warming: Path, report: Report) -> None:
         for name in WAYS
         if name not in broken
     }
-    runs = in_turn(ways, PEER_REPEATS)
+    runs = in_turn(ways, repeats)
     ours = figures(runs[OURS], "cpu")
     report.add(
-        f"Beside peers, one worker (CPU seconds, medians of {PEER_REPEATS})",
+        f"Compared with peers, one worker (CPU seconds, medians of {repeats})",
         [
             {
                 **made.about(), "what": name, "links": int(taken[0]["links"]),
@@ -260,35 +270,35 @@ def beside_peers(made: Made, warming: Path, report: Report) -> None:
     )  # fmt: skip
 
 
-def beside_the_limit(made: Made, warming: Path, report: Report) -> int:
-    """Ours and decompression alone, and what memory ours takes; give the links that ours saw."""
+def compare_with_bz2(made: Made, warming: Path, report: Report, repeats: int) -> int:
+    """Measure candgen and decompression alone; return the number of links that candgen saw."""
     ways = {name: partial(in_child, run, name, warming, made.path) for name in (LIMIT, OURS)}
-    runs = in_turn(ways, REPEATS)
+    runs = in_turn(ways, repeats)
     limit, ours = runs[LIMIT], runs[OURS]
     report.add(
-        f"Beside decompression, one worker (CPU seconds, medians of {REPEATS})",
+        f"Compared with bz2, one worker (CPU seconds, medians of {repeats})",
         [{
             **made.about(), "links": int(ours[0]["links"]), "bz2, s": middle(limit, "cpu"),
             "candgen, s": middle(ours, "cpu"), "fastest": min(figures(ours, "cpu")),
             "slowest": max(figures(ours, "cpu")),
-            "share of the limit, %": 100
+            "bz2 / candgen, %": 100
             * median_ratio(figures(limit, "cpu"), figures(ours, "cpu")),
-            "peak MB": middle(ours, "peak") / 1e6, "of that before": middle(ours, "before") / 1e6,
+            "peak MB": middle(ours, "peak") / 1e6, "before the start, MB": middle(ours, "before") / 1e6,
         }],
     )  # fmt: skip
     return int(ours[0]["links"])
 
 
-def two_workers(made: Made, warming: Path, report: Report) -> None:
-    """One worker and two, on a dump of many streams."""
+def two_workers(made: Made, warming: Path, report: Report, repeats: int) -> None:
+    """Measure one worker and two, on a dump of many streams."""
     ways = {
         name: partial(in_child, run, OURS, warming, made.path, workers=workers)
         for name, workers in (("one", 1), ("two", 2))
     }
-    runs = in_turn(ways, PEER_REPEATS)
+    runs = in_turn(ways, repeats)
     one, two = runs["one"], runs["two"]
     report.add(
-        f"One worker and two, many streams (seconds, medians of {PEER_REPEATS})",
+        f"One worker and two, many streams (seconds, medians of {repeats})",
         [{
             **made.about(), "links": int(one[0]["links"]),
             "one, CPU": middle(one, "cpu"), "one, wall": middle(one, "wall"),
@@ -300,7 +310,8 @@ def two_workers(made: Made, warming: Path, report: Report) -> None:
 
 
 def measure(real: Path, folder: Path, report: Report, options: argparse.Namespace) -> None:
-    """All tables for one real dump; every file made of it is let go afterwards."""
+    """Add all tables for one real dump."""
+    repeats, peer_repeats = options.repeats, min(options.repeats, PEER_REPEATS)
     start = dumps.header(real)
     wiki = dumps.language(start)
 
@@ -312,45 +323,51 @@ def measure(real: Path, folder: Path, report: Report, options: argparse.Namespac
     whole = partial(dumps.pages, real)
     warming = write(f"{wiki} start", islice(whole(), WARMING_PAGES)).path
     once = write(wiki, whole())
-    in_child(run, OURS, warming, once.path)  # whatever is compiled is in Numba's cache now
-    beside_peers(write(f"{wiki} first pages", islice(whole(), options.pages)), warming, report)
-    links = beside_the_limit(once, warming, report)
+    in_child(run, OURS, warming, once.path)  # fills Numba's cache
+    first = write(f"{wiki} first pages", islice(whole(), options.pages))
+    compare_with_peers(first, warming, report, peer_repeats)
+    links = compare_with_bz2(once, warming, report, repeats)
     times = options.times
     again = write(f"{wiki} {times} times", dumps.repeated(real, times))
-    if beside_the_limit(again, warming, report) != times * links:
+    if compare_with_bz2(again, warming, report, repeats) != times * links:
         raise AssertionError(f"{again.what} does not have {times} times the {links:,} links")
-    decompressors(again, warming, report)
+    decompressors(again, warming, report, repeats)
     numbered = dumps.numbered(map(dumps.with_places, whole()), times)
-    beside_the_limit(write(f"{wiki} {times} times, numbered", numbered), warming, report)
+    more = write(f"{wiki} {times} times, numbered", numbered)
+    compare_with_bz2(more, warming, report, repeats)
     if real == options.dump[0]:
         times = options.parallel_times
         again = write(f"{wiki} {times} times", dumps.repeated(real, times), streams=True)
-        two_workers(again, warming, report)
+        two_workers(again, warming, report, peer_repeats)
 
 
 def versions() -> dict[str, str]:
-    """What the figures were measured with."""
+    """Return the machine and the versions that the figures were measured with."""
     installed = {found.name: found.version for found in importlib.metadata.distributions()}
-    return machine() | {name: installed.get(name, "absent") for name in PEER_PACKAGES}
+    return machine() | {name: installed.get(name, NOT_INSTALLED) for name in PEER_PACKAGES}
 
 
 def main() -> None:
     """Measure every dump asked for."""
     question = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=question)
-    parser.add_argument("--dump", type=Path, nargs="+", required=True, metavar="FILE")
     parser.add_argument(
-        "--pages", type=int, default=2000, help="for the peers: the first so many pages"
-    )
+        "--dump", type=Path, nargs="+", required=True, metavar="FILE",
+        help="real dumps, .xml.bz2; each is measured",
+    )  # fmt: skip
     parser.add_argument(
-        "--times", type=int, default=8, help="how often a longer dump has all pages"
-    )
+        "--pages", type=int, default=2000, metavar="N",
+        help="pages for the comparison with peers (default: %(default)s)",
+    )  # fmt: skip
     parser.add_argument(
-        "--parallel-times",
-        type=int,
-        default=32,
-        help="the same, where two workers read the first of the dumps",
-    )
+        "--times", type=int, default=8, metavar="N",
+        help="copies of all pages in the longer dump (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--parallel-times", type=int, default=32, metavar="N",
+        help="copies of all pages of the first dump for two workers (default: %(default)s)",
+    )  # fmt: skip
+    add_repeats(parser, REPEATS)
     options = parser.parse_args()
     report = Report("extract", question, [], about=versions())
     for real in options.dump:

@@ -1,7 +1,7 @@
 """The folders that benchmarks write to: benchmarks/data and benchmarks/results.
 
-The environment variable CANDGEN_BENCHMARKS names another folder than benchmarks/ to hold both. It is
-an environment variable, not an option, so that the processes a benchmark starts see it too.
+The environment variable CANDGEN_BENCHMARKS names another folder than benchmarks/ to hold both. It
+is an environment variable, not an option, so that the processes a benchmark starts see it too.
 """
 
 import os

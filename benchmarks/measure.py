@@ -1,7 +1,7 @@
-"""How benchmarks measure: CPU time, runs in turn, fresh processes, and reports.
+"""How benchmarks measure: CPU time, runs in turn, fresh processes, options and reports.
 
-Other work on the machine disturbs wall time most, so CPU time is what is compared, and peers run
-in turn with ours, so that a noisy minute falls on all of them.
+Other work on the machine disturbs wall time most, so CPU time is compared, and peers run in turn
+with candgen, so that a noisy minute affects all of them.
 """
 
 import argparse
@@ -24,32 +24,33 @@ from folders import RESULTS
 from synthetic_index import source_hash
 
 PACKAGES = ("numpy", "numba", "pyarrow", "scipy", "bm25s")
+NOT_INSTALLED = "not installed"
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def cpu_time(work: Callable[[], T]) -> tuple[float, T]:
-    """The CPU seconds, of all threads, that the work took, and what it returned."""
+    """Return the CPU seconds of all threads that the work took, and its result."""
     before = time.process_time()
     made = work()
     return time.process_time() - before, made
 
 
 def system_time() -> float:
-    """The part of this process's CPU seconds that the kernel took, most of it for new memory."""
+    """Return this process's CPU seconds inside the kernel, most of them for new memory."""
     return os.times().system
 
 
 def wall_time(work: Callable[[], T]) -> tuple[float, T]:
-    """The seconds that passed, and what the work returned."""
+    """Return the elapsed seconds, and the result of the work."""
     before = time.perf_counter()
     made = work()
     return time.perf_counter() - before, made
 
 
 def in_turn(runs: Mapping[str, Callable[[], T]], repeats: int) -> dict[str, list[T]]:
-    """Run each once, then each once more, and so on: noise falls on all of them."""
+    """Run each once, then each once more, and so on, so that noise affects all of them."""
     made: dict[str, list[T]] = {name: [] for name in runs}
     for _ in range(repeats):
         for name, run in runs.items():
@@ -58,13 +59,13 @@ def in_turn(runs: Mapping[str, Callable[[], T]], repeats: int) -> dict[str, list
 
 
 def in_child(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What a function returns in a process of its own, which starts with nothing in memory."""
+    """Return the result of a function that runs in a new process."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(function, *args, **kwargs).result()
 
 
 def peak_memory() -> int:
-    """The most bytes of RAM that this process has had at once.
+    """Return the peak resident memory of this process, in bytes.
 
     Not ru_maxrss, which a process inherits from the one that started it.
     """
@@ -73,7 +74,7 @@ def peak_memory() -> int:
 
 
 def median_ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
-    """The median of the ratios of runs that took place side by side."""
+    """Return the median of the ratios of runs that took place side by side."""
     return statistics.median(a / b for a, b in zip(slow, fast, strict=False))
 
 
@@ -119,7 +120,7 @@ def missing_packages(*names: str) -> list[str]:
 
 
 def machine() -> dict[str, str]:
-    """What the figures were measured on."""
+    """Return the machine and the versions that the figures were measured on."""
     models = [
         line.split(":")[1].strip()
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -139,16 +140,16 @@ def machine() -> dict[str, str]:
 
 
 def installed_version(package: str) -> str:
-    """Return the version of a package, or "not installed"."""
+    """Return the version of a package, or NOT_INSTALLED."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return "not installed"
+        return NOT_INSTALLED
 
 
 @dataclass
 class Report:
-    """Tables that answer one question, printed as they are made, then written down.
+    """Tables that answer one question, printed as they are made, then written to files.
 
     A row maps the heading of a column to a text or a number.
     """
@@ -180,7 +181,7 @@ class Report:
 
 
 def as_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows as a Markdown table that is also readable as it is."""
+    """Return rows as an aligned Markdown table."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     cells = [names, *([shown(row.get(name, "")) for name in names] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -199,7 +200,7 @@ def as_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def shown(value: object) -> str:
-    """A number with the digits that matter."""
+    """Format a number with three significant digits, or thousands."""
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value)

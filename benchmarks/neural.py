@@ -1,26 +1,33 @@
-"""What does training Charagram cost beside PTI, and searching a million names?
+"""What does training Charagram cost compared with PTI, and searching a million names?
 
     python benchmarks/neural.py --data FOLDER [--pair mk-bg] [--epochs 5] [--encoder ngrams]
     python benchmarks/neural.py --names 1000000
 
-FOLDER holds mention tables <lang>.*, among them en.*. PTI is built and asked on the same pair in
-the same run. The time of 200 epochs is an extrapolation, and marked as such.
+FOLDER holds mention tables <language>.*, among them en.*. PTI is built and queried on the same pair
+in the same run. The time of 200 epochs is extrapolated, and labelled as such.
 """
 
 import argparse
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import Report, cpu_time, in_child, peak_memory, wall_time
+from measure import (
+    Report,
+    add_data,
+    add_queries,
+    cpu_time,
+    in_child,
+    missing_packages,
+    peak_memory,
+    wall_time,
+)
 
 from candgen.evaluation.corpus import Corpus, parse_pair
 from candgen.evaluation.metrics import recall
 from candgen.evaluation.paper import PAIRS
-from candgen.generators.neural import encoders
 from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM, size
 from candgen.generators.neural.nearest import nearest
 from candgen.generators.pivot_method import PTI
@@ -30,12 +37,12 @@ from candgen.queries import Query
 K = 30
 PLANNED = 200
 DIMENSIONS = 300
-QUERIES = 256
+VECTOR_QUERIES = 256
 METHODS: dict[str, Any] = {"ngrams": CHARAGRAM, "lstm": CHAR_LSTM, "cnn": CHAR_CNN}
 
 
 def timed(owner: Any, name: str) -> list[float]:  # noqa: ANN401 -- any module
-    """From now on, the CPU seconds of every call of a function, as they are made."""
+    """Replace a function by one that times its calls; return the list of their CPU seconds."""
     work: Callable[..., Any] = getattr(owner, name)
     seconds: list[float] = []
 
@@ -50,18 +57,20 @@ def timed(owner: Any, name: str) -> list[float]:  # noqa: ANN401 -- any module
 
 def inference(generator: Generator, queries: Sequence[Query]) -> tuple[float, float]:
     """CPU seconds for all queries, and recall@30."""
-    rank_golds(generator, queries[:8], K)  # whatever is compiled or mapped, is now
+    rank_golds(generator, queries[:8], K)  # compiles and maps everything
     seconds, ranks = cpu_time(lambda: rank_golds(generator, queries, K))
     return seconds, recall(ranks, K)
 
 
 def compare(
-    data: Path, key: str, setting: str, epochs: int, encoder: str
+    corpus: Corpus, key: str, setting: str, epochs: int, encoder: str
 ) -> dict[str, dict[str, Any]]:
-    """Both generators of one pair, built and asked: a row for each table."""
-    case = Corpus(data).case(parse_pair(key, PAIRS))
+    """Build and query both generators of one pair; return a row for each table."""
+    from candgen.generators.neural import encoders  # noqa: PLC0415 -- PyTorch, which is optional
+
+    case = corpus.case(parse_pair(key, PAIRS))
     training, test = case.training(setting), list(case.parts.test)
-    PTI(training, {})  # everything is compiled
+    PTI(training, {})  # compiles everything
     build, pti = cpu_time(lambda: PTI(training, {}))
     learning, judging = timed(encoders, "_epoch"), timed(encoders, "_recall")
     total, neural = cpu_time(lambda: METHODS[encoder](training, {"epochs": epochs}))
@@ -77,37 +86,37 @@ def compare(
             **named, "pairs": pairs, "an epoch": epoch,
             "at 80,000 pairs": epoch * 80_000 / pairs, "dev": dev,
         },
-        f"Training {encoder} beside PTI, CPU seconds": {
+        f"Training {encoder} compared with PTI, CPU seconds": {
             **named, f"{epochs} epochs": total, "PTI": build, "ratio": total / build,
             f"{PLANNED} epochs (extrapolated)": planned,
             "ratio (extrapolated)": planned / build,
         },
-        f"Parameters of {encoder} beside PTI's": {
+        f"Parameters of {encoder} and of PTI": {
             **named, encoder: numbers, "PTI": numbers_of_pti, "ratio": numbers / numbers_of_pti,
         },
-        f"Inference of {encoder} beside PTI's, CPU seconds": {
+        f"Inference of {encoder} and of PTI, CPU seconds": {
             **named, "test queries": len(test), encoder: asked, "PTI": asked_of_pti,
             "ratio": asked / asked_of_pti, f"recall@{K} after {epochs} epochs": found,
-            f"PTI's recall@{K}": found_of_pti,
+            f"recall@{K} of PTI": found_of_pti,
         },
     }  # fmt: skip
 
 
 def search(names: int) -> dict[str, Any]:
-    """Random vectors: every query looks at all of them, as it does at real ones."""
+    """Search random vectors: a query reads all of them, as it does with real ones."""
     rng = np.random.default_rng(0)
     vectors = np.empty((names, DIMENSIONS), np.float32)
     for first in range(0, names, 10_000):
         part = rng.standard_normal((min(10_000, names - first), DIMENSIONS), np.float32)
         vectors[first : first + 10_000] = part / np.linalg.norm(part, axis=1, keepdims=True)
-    queries = rng.standard_normal((QUERIES, DIMENSIONS))
+    queries = rng.standard_normal((VECTOR_QUERIES, DIMENSIONS))
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
     single, _ = wall_time(lambda: list(nearest(queries[:1], vectors, K)))
     seconds, _ = cpu_time(lambda: list(nearest(queries, vectors, K)))
     wall, _ = wall_time(lambda: list(nearest(queries, vectors, K)))
     return {
-        "names": names, "CPU ms a query": 1000 * seconds / QUERIES,
-        "ms a query": 1000 * wall / QUERIES, "ms, a single query": 1000 * single,
+        "names": names, "CPU ms a query": 1000 * seconds / VECTOR_QUERIES,
+        "ms a query": 1000 * wall / VECTOR_QUERIES, "ms, a single query": 1000 * single,
         "vectors, GB": vectors.nbytes / 1e9, "peak, GB": peak_memory() / 1e9,
     }  # fmt: skip
 
@@ -115,24 +124,43 @@ def search(names: int) -> dict[str, Any]:
 def main() -> None:
     """Measure each pair, and a search."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", type=Path, help="a folder of mention tables, with English ones")
-    parser.add_argument("--pair", nargs="+", default=["mk-bg"])
-    parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--encoder", default="ngrams", choices=list(METHODS))
-    parser.add_argument("--names", type=int, nargs="*", default=[], help="of a made-up search")
+    add_data(parser, required=False)
+    parser.add_argument(
+        "--pair", nargs="+", default=["mk-bg"], metavar="TARGET-PIVOT",
+        help="pairs of --data (default: %(default)s)",
+    )  # fmt: skip
+    add_queries(parser, 1000)
+    parser.add_argument(
+        "--epochs", type=int, default=3, metavar="N",
+        help="epochs of training (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--encoder", default="ngrams", choices=list(METHODS),
+        help="the encoder to train (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--names", type=int, nargs="*", default=[], metavar="N",
+        help="search among this many random vectors; several numbers are measured in turn",
+    )  # fmt: skip
     arguments = parser.parse_args()
     report = Report("neural", (__doc__ or "").partition("\n")[0], arguments.names)
-    for key in arguments.pair if arguments.data else ():
-        settings = Corpus(arguments.data).case(parse_pair(key, PAIRS)).settings
-        for setting in settings:
-            rows = in_child(
-                compare, arguments.data, key, setting, arguments.epochs, arguments.encoder
-            )
+    if arguments.data and missing_packages("torch"):
+        print("PyTorch is not installed: training is left out (pip install 'candgen[neural]')")
+    elif arguments.data:
+        corpus = Corpus(arguments.data, per_type=arguments.queries)
+        measure_pairs(corpus, arguments, report)
+    for names in arguments.names:
+        report.add("Search among random vectors", [in_child(search, names)])
+    report.write()
+
+
+def measure_pairs(corpus: Corpus, arguments: argparse.Namespace, report: Report) -> None:
+    """Train and query each pair in each setting, in its own process."""
+    for key in arguments.pair:
+        for setting in corpus.case(parse_pair(key, PAIRS)).settings:
+            rows = in_child(compare, corpus, key, setting, arguments.epochs, arguments.encoder)
             for title, row in rows.items():
                 report.add(title, [row])
-    for names in arguments.names:
-        report.add("Search over made-up names", [in_child(search, names)])
-    report.write()
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""Which order of pivots finds most, and how honest is what bare names tell of them?
+"""Which order of pivots has the best recall, and how accurate are estimates from names alone?
 
     python benchmarks/pivots.py --data FOLDER
 
-FOLDER holds mention tables <lang>.*. The first table has recall on dev of the paper's method with
-the first four pivots of each order; orders see the training data only, and test is not looked at.
-The second compares what ``rank_pivots`` says of names alone with the truth; the threshold was
-chosen on the targets that it has by default, which are none of the paper's.
+FOLDER holds mention tables <language>.*. The first table has recall on dev of the paper's method
+with the first four pivots of each order; orders are computed from the training data, and test is
+not used. The order by linguistic distance needs lang2vec. The second table compares the coverage
+that ``rank_pivots`` estimates from names alone with the true one; its threshold was chosen on the
+default targets of --estimate, none of which is one of the paper's.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from measure import NOT_INSTALLED, add_data, add_queries, installed_version
 from scipy.stats import spearmanr
 
 import candgen
@@ -35,7 +37,7 @@ Tables = Mapping[str, candgen.MentionTable]
 def orders(
     train: candgen.MentionTable, others: Tables, target: str, normalizer: str
 ) -> dict[str, list[str]]:
-    """The first few pivots by every way to order them."""
+    """Return the first few pivots of every order."""
     found = {}
     for name, known in (("", train), (", names alone", train.mentions)):
         for by in ("ceiling", "closeness"):
@@ -44,13 +46,19 @@ def orders(
             )  # fmt: skip
             found[f"{by}{name}"] = ranking.chosen()
             rows: list[Pivot] = list(ranking.rows)
-    far = distances(target, others)
     found["overlap"] = [row.language for row in sorted(rows, key=lambda row: -row.overlap)]
-    found["distance"] = [
-        row.language for row in sorted(rows, key=lambda row: (far[row.language], -row.pairs))
-    ]
+    if has_lang2vec():
+        far = distances(target, others)
+        found["distance"] = [
+            row.language for row in sorted(rows, key=lambda row: (far[row.language], -row.pairs))
+        ]
     found["size"] = [row.language for row in sorted(rows, key=lambda row: -row.pairs)]
     return {name: some[:MOST] for name, some in found.items()}
+
+
+def has_lang2vec() -> bool:
+    """Return whether lang2vec is installed, whose data are read without importing it."""
+    return installed_version("lang2vec") != NOT_INSTALLED
 
 
 def recalls(
@@ -68,13 +76,13 @@ def recalls(
     return 100 * float((ranks == 1).mean()), 100 * float((ranks > 0).mean())
 
 
-def usefulness(folder: Path, targets: list[str], normalizer: str) -> Table:
-    """What each order is worth."""
+def compare_orders(folder: Path, targets: list[str], normalizer: str, per_type: int) -> Table:
+    """Return the table of recall by order of pivots."""
     rows: list[tuple[Cell, ...]] = []
     for target in targets:
         others = dict(TableFolder(folder, without=target))
         whole = candgen.MentionTable.read(TableFolder(folder).path(target))
-        split = candgen.split(whole, per_type=1000, normalizer="default", language=target)
+        split = candgen.split(whole, per_type=per_type, normalizer="default", language=target)
         for name, chosen in orders(split.train, others, target, normalizer).items():
             pivots = {code: others[code] for code in chosen}
             joint = recalls(pivots, split.train, split.dev, target, normalizer)
@@ -87,8 +95,8 @@ def usefulness(folder: Path, targets: list[str], normalizer: str) -> Table:
     return Table("Recall on dev with four pivots", columns, tuple(rows))
 
 
-def honesty(folder: Path, targets: list[str], normalizer: str) -> Table:
-    """Estimates beside the truth."""
+def compare_estimates(folder: Path, targets: list[str], normalizer: str) -> Table:
+    """Return the table of estimated and true coverage."""
     rows: list[tuple[Cell, ...]] = []
     for target in targets:
         others = TableFolder(folder, without=target)
@@ -114,22 +122,34 @@ def honesty(folder: Path, targets: list[str], normalizer: str) -> Table:
         "target", "error, points", "bias", "rank correlation", "four with entities", "ceiling",
         "four from names", "their ceiling", "as estimated",
     )  # fmt: skip
-    return Table("Coverage from names alone beside the truth", columns, tuple(rows))
+    return Table("Coverage estimated from names alone, and the truth", columns, tuple(rows))
 
 
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="a folder of mention tables")
-    parser.add_argument("--target", nargs="*", default=TARGETS, help="of the first table")
-    parser.add_argument("--estimate", nargs="*", default=CALIBRATED_ON, help="of the second table")
-    parser.add_argument("--normalizer", default="latin")
-    arguments = parser.parse_args()
-    if arguments.target:
-        print(usefulness(arguments.data, arguments.target, arguments.normalizer).to_markdown())
-        print()
-    if arguments.estimate:
-        print(honesty(arguments.data, arguments.estimate, arguments.normalizer).to_markdown())
+    add_data(parser)
+    parser.add_argument(
+        "--target", nargs="*", default=TARGETS, metavar="LANGUAGE",
+        help="targets of the first table (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--estimate", nargs="*", default=CALIBRATED_ON, metavar="LANGUAGE",
+        help="targets of the second table (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--normalizer", default="latin", help="text normalizer (default: %(default)s)"
+    )
+    add_queries(parser, 1000)
+    given = parser.parse_args()
+    if given.target:
+        if not has_lang2vec():
+            print("lang2vec is not installed: the order by distance is left out "
+                  "(pip install 'candgen[uriel]')\n")  # fmt: skip
+        table = compare_orders(given.data, given.target, given.normalizer, given.queries)
+        print(f"{table.to_markdown()}\n")
+    if given.estimate:
+        print(compare_estimates(given.data, given.estimate, given.normalizer).to_markdown())
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""What do the other versions of PTI cost, and what do they bring?
+"""What do the variants of PTI cost, and how much recall do they add?
 
     python benchmarks/pti_variants.py --data FOLDER --pair mk-bg fo-is
 
-FOLDER holds mention tables <lang>.*. All versions learn from the same training data, in the joint
-setting, with the same alpha and lam, chosen for none of them. The peer is plain pti.
+FOLDER holds mention tables <language>.*. All variants are built from the same training data, in the
+joint setting, with the same alpha and lam, which were tuned for none of them. The baseline is pti.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from measure import Report, cpu_time, in_turn, median_ratio
+from measure import Report, add_data, add_queries, add_repeats, cpu_time, in_turn, median_ratio
 
 from candgen.evaluation.corpus import Corpus, parse_pair
 from candgen.evaluation.metrics import recall
@@ -29,7 +29,7 @@ K = 30
 REPEATS = 5
 WEIGHTS = {"alpha": 0.4, "lam": 0.4}
 PLAIN = "pti"
-VERSIONS = {
+VARIANTS = {
     name: METHODS[name]
     for name in (PLAIN, "pti-wildcards", "pti-fusion", "pti-smoothing")
     if name in METHODS
@@ -37,7 +37,7 @@ VERSIONS = {
 
 
 def bytes_of(index: Any) -> int:  # noqa: ANN401
-    """What search reads of a stored index: all but the mentions it was built from."""
+    """Return the bytes of a stored index that search reads: all but the source mentions."""
     with TemporaryDirectory() as folder:
         index.save(Path(folder) / "index")
         files = (Path(folder) / "index").iterdir()
@@ -45,7 +45,7 @@ def bytes_of(index: Any) -> int:  # noqa: ANN401
 
 
 def figures(index: Any, dev: list[Query]) -> dict[str, Any]:  # noqa: ANN401
-    """How large an index is, and what it finds."""
+    """Return the size of an index and its recall on dev."""
     return {
         "entities": len(index.tokens.entities),
         "tokens": len(np.unique(index.tokens.blocks.key >> BLOCK_BITS)),
@@ -56,33 +56,33 @@ def figures(index: Any, dev: list[Query]) -> dict[str, Any]:  # noqa: ANN401
 
 
 def seconds(
-    indexes: Mapping[str, Any], training: Training, dev: list[Query]
+    indexes: Mapping[str, Any], training: Training, dev: list[Query], repeats: int
 ) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """CPU seconds of building each version, and of asking all dev queries in one thread."""
+    """CPU seconds of building each variant, and of all dev queries in one thread."""
     mentions = [query.mention for query in dev]
     builds = {
         name: partial(taken, partial(method, training, WEIGHTS))
-        for name, method in VERSIONS.items()
+        for name, method in VARIANTS.items()
     }
     asks = {
         name: partial(taken, partial(index.candidates, mentions, K, threads=1))
         for name, index in indexes.items()
     }
-    return in_turn(builds, REPEATS), in_turn(asks, REPEATS)
+    return in_turn(builds, repeats), in_turn(asks, repeats)
 
 
 def taken(work: Callable[[], object]) -> float:
-    """CPU seconds alone: what was made is let go, so that memory does not fill up."""
+    """Return the CPU seconds only: the result is released, so that memory does not fill up."""
     return cpu_time(work)[0]
 
 
-def measure(key: str, training: Training, dev: list[Query], report: Report) -> None:
+def measure(key: str, training: Training, dev: list[Query], repeats: int, report: Report) -> None:
     """Both tables of one pair."""
-    indexes = {name: method(training, WEIGHTS) for name, method in VERSIONS.items()}
-    found = {name: figures(index, dev) for name, index in indexes.items()}  # and all is compiled
-    building, asking = seconds(indexes, training, dev)
+    indexes = {name: method(training, WEIGHTS) for name, method in VARIANTS.items()}
+    found = {name: figures(index, dev) for name, index in indexes.items()}  # compiles everything
+    building, asking = seconds(indexes, training, dev, repeats)
     report.add(
-        f"What they take (CPU time, medians of {REPEATS})",
+        f"Size, recall and CPU time (medians of {repeats})",
         [
             {
                 "pair": key, "method": name, "dev queries": len(dev), **found[name],
@@ -93,7 +93,7 @@ def measure(key: str, training: Training, dev: list[Query], report: Report) -> N
         ],
     )  # fmt: skip
     report.add(
-        f"Beside {PLAIN}: ratios (those of times are medians), and percentage points",
+        f"Compared with {PLAIN}: ratios (of times, medians), and percentage points",
         [
             {
                 "pair": key, "method": name,
@@ -114,13 +114,18 @@ def main() -> None:
     """Measure each pair."""
     question = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=question)
-    parser.add_argument("--data", type=Path, required=True, help="a folder of mention tables")
-    parser.add_argument("--pair", nargs="+", default=["mk-bg", "fo-is", "bar-de", "mr-hi"])
+    add_data(parser)
+    parser.add_argument(
+        "--pair", nargs="+", default=["mk-bg", "fo-is", "bar-de", "mr-hi"], metavar="TARGET-PIVOT",
+        help="pairs to measure (default: %(default)s)",
+    )  # fmt: skip
+    add_queries(parser, 1000)
+    add_repeats(parser, REPEATS)
     arguments = parser.parse_args()
     report = Report("pti-variants", question, [])
     for key in arguments.pair:
-        case = Corpus(arguments.data).case(parse_pair(key, PAIRS))
-        measure(key, case.training("joint"), list(case.parts.dev), report)
+        case = Corpus(arguments.data, per_type=arguments.queries).case(parse_pair(key, PAIRS))
+        measure(key, case.training("joint"), list(case.parts.dev), arguments.repeats, report)
     report.write()
 
 

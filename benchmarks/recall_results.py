@@ -1,4 +1,4 @@
-"""What was measured, kept cell by cell: a case, a setting and a method."""
+"""The measured results, one JSON file for each case, setting and method."""
 
 import json
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ FOLDER = RESULTS / "recall"
 
 @dataclass(frozen=True)
 class Cell:
-    """The ranks of the golds of all test queries up to 30, 0 beyond, and what they cost.
+    """The ranks of the gold entities of all test queries, 0 beyond 30, and the costs.
 
-    ``seconds`` are of CPU time, for choosing on dev, building, and asking one query. ``queries`` is
-    the digest of the queries, ``first`` has the first candidate of each. ``note`` says what was
-    done otherwise than for other cells, ``more`` has the ceiling in percent where it is known.
+    ``seconds`` is CPU time for tuning on dev, building, and one query. ``queries`` is the digest of
+    the queries, ``first`` has the first candidate of each. ``note`` says how a cell differs from
+    the others, ``more`` has the ceiling in percent where it is known.
     """
 
     case: str
@@ -38,21 +38,21 @@ class Cell:
 
     @property
     def path(self) -> Path:
-        """Where it is kept."""
+        """The file of this cell."""
         return path_of(self.case, self.setting, self.method)
 
     def write(self) -> None:
-        """Keep it."""
+        """Write the file of this cell."""
         write_json(self.path, asdict(self))
 
 
 def path_of(case: str, setting: str, what: str) -> Path:
-    """Where something about a case in a setting is kept."""
+    """Return the file for something about a case in a setting."""
     return FOLDER / f"{case}.{setting}.{what}.json"
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write beside, then rename: another run may be reading."""
+    """Write atomically, since another run may be reading."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(content, ensure_ascii=False)
     with replacing(path) as file:
@@ -60,12 +60,12 @@ def write_json(path: Path, content: object) -> None:
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401
-    """What was written; None if nothing was."""
+    """Return the content of a file, or None if there is no such file."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def cells(case: str, setting: str, methods: tuple[str, ...]) -> Iterator[Cell]:
-    """Those that there are, in the order of the methods."""
+    """Yield the existing cells, in the order of the methods."""
     for method in methods:
         if (found := read_json(path_of(case, setting, method))) is not None:
             yield Cell(**found)

@@ -1,17 +1,19 @@
-"""What does romanising do to recall, size and time?
+"""How does transliteration to Latin script change recall, size and time?
 
     python benchmarks/romanize.py --data FOLDER --pair mk-en+hr+bg+sr --ipa mr-hi
 
-FOLDER holds mention tables <lang>.*. The same index (alpha 0.4 for all pivots, lam 1) on text that
-is folded, romanised, both, with skeletons, or, for pairs given with --ipa, transcribed:
+FOLDER holds mention tables <language>.*. The same index (alpha 0.4 for all pivots, lam 1) is built
+with each text normalizer:
 
-- both: the folded text, a mark, and the romanised text where it differs, as one text. The two are
-  tokenised as one, so a few tokens that straddle the mark are there as well.
-- sound: the romanised text, and the skeleton of its consonants behind it.
-- ipa: as the languages are spoken, by epitran.
+- default: normalized text in its own script.
+- latin: transliterated to Latin script.
+- both: the default text, a separator, and the Latin text where it differs, as one text. The two are
+  tokenized as one, so a few tokens contain the separator.
+- sound: the Latin text followed by its consonant skeleton.
+- ipa: the pronunciation by epitran, for the pairs of --ipa.
 
-Choices are made on dev; test is shown beside it and decides nothing. Targets that have no training
-data in the paper are zero-shot here too. Seconds are of CPU; queries run on one thread.
+Choices are made on dev; test is reported beside it and not used. Targets without training data in
+the paper are zero-shot here too. Seconds are CPU time; queries run on one thread.
 """
 
 import argparse
@@ -21,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from measure import Report, cpu_time
+from measure import Report, add_data, add_queries, cpu_time, missing_packages
 
 from candgen import MentionTable, PivotTokenIndex
 from candgen.evaluation.corpus import Case, Corpus, parse_pair
@@ -42,14 +44,14 @@ NAMES = 100_000
 
 
 class Made(NamedTuple):
-    """An index, and what becomes of a query before it is asked."""
+    """An index, and how the text of its queries is prepared."""
 
     index: PivotTokenIndex
     language: str
     both: bool
 
     def ranks(self, queries: Sequence[Query]) -> list[int]:
-        """The place of each gold among the first candidates, or 0."""
+        """Return the rank of each gold entity among the first candidates, or 0."""
         mentions = [query.mention for query in queries]
         texts = both_texts(mentions, self.language) if self.both else mentions
         found = self.index.candidates(texts, KS[-1], threads=1)
@@ -57,16 +59,16 @@ class Made(NamedTuple):
 
 
 def both_texts(mentions: Sequence[str], language: str) -> list[str]:
-    """Folded and romanised, as one text."""
-    folded, latin = (
+    """Return the default and the Latin text as one text."""
+    default, latin = (
         normalize_many(mentions, normalizer, language=language)
         for normalizer in ("default", "latin")
     )
-    return [a if a == b else f"{a}{MARK}{b}" for a, b in zip(folded, latin, strict=True)]
+    return [a if a == b else f"{a}{MARK}{b}" for a, b in zip(default, latin, strict=True)]
 
 
 def both_table(table: MentionTable, language: str) -> MentionTable:
-    """The same of a table."""
+    """Apply both_texts to the mentions of a table."""
     mentions, entities, counts = zip(*table, strict=True)
     texts = both_texts(mentions, language)
     rows = zip(texts, entities, counts, strict=True)
@@ -112,12 +114,12 @@ def measure(case: Case, normalizer: str) -> dict[str, list[dict[str, Any]]]:
     return tables
 
 
-def speed(corpus: Corpus) -> list[dict[str, Any]]:
-    """How long it takes to fold and to romanise names of several scripts."""
+def speed(corpus: Corpus, names: int) -> list[dict[str, Any]]:
+    """CPU seconds of both normalizers for names of several scripts."""
     rows = []
     for language in (each for each in TIMED if each in corpus.languages):
         mentions = [mention for mention, _, _ in corpus.table(language)]
-        joined = "\n".join((mentions * (NAMES // len(mentions) + 1))[:NAMES])
+        joined = "\n".join((mentions * (names // len(mentions) + 1))[:names])
         seconds = {
             name: min(
                 cpu_time(partial(normalize_joined, joined, name, language=language))[0]
@@ -134,16 +136,31 @@ def main() -> None:
     """Measure each pair."""
     question = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=question)
-    parser.add_argument("--data", type=Path, required=True, help="a folder of mention tables")
-    parser.add_argument("--pair", nargs="*", default=SCRIPTS, metavar="TARGET-PIVOT+PIVOT")
-    parser.add_argument("--ipa", nargs="*", default=SOUNDS, metavar="TARGET-PIVOT+PIVOT")
+    add_data(parser)
+    parser.add_argument(
+        "--pair", nargs="*", default=SCRIPTS, metavar="TARGET-PIVOT+PIVOT",
+        help="pairs for default, latin, both and sound (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ipa", nargs="*", default=SOUNDS, metavar="TARGET-PIVOT+PIVOT",
+        help="pairs for default, latin and ipa (default: %(default)s)",
+    )  # fmt: skip
+    add_queries(parser, 1000)
+    parser.add_argument(
+        "--names", type=int, default=NAMES, metavar="N",
+        help="names to measure the speed with (default: %(default)s)",
+    )  # fmt: skip
     given = parser.parse_args()
-    corpus = Corpus(given.data)
+    corpus = Corpus(given.data, per_type=given.queries)
     report = Report("romanize", question, ())
-    report.add(f"CPU seconds for {NAMES:,} names", speed(corpus))
+    report.add(f"CPU seconds for {given.names:,} names", speed(corpus, given.names))
     ways = [(pair, ("default", "latin", BOTH, "sound")) for pair in given.pair]
-    ways += [(pair, ("default", "latin", "ipa")) for pair in given.ipa]
-    build(corpus.case(parse_pair("tk-az", PAIRS)), "default")  # compiles what is not in the cache
+    if given.ipa and missing_packages("epitran"):
+        print("epitran is not installed: ipa is left out (pip install 'candgen[ipa]')")
+    else:
+        ways += [(pair, ("default", "latin", "ipa")) for pair in given.ipa]
+    for pair, _ in ways[:1]:  # compiles what is not in Numba's cache yet
+        build(corpus.case(parse_pair(pair, PAIRS, corpus.languages)), "default")
     for pair, normalizers in ways:
         case = corpus.case(parse_pair(pair, PAIRS, corpus.languages))
         for normalizer in normalizers:

@@ -2,11 +2,11 @@
 
     python benchmarks/search.py --size 50000 500000 2500000
 
-The peers are SciPy (a product of sparse matrices, or the sum of rows of the weight matrix as a dense
-vector, each followed by argpartition) and bm25s (its Numba backend, with the weights of candgen).
-The peers get the token ids for free and sum in single precision; candgen starts from the string and
-returns entity ids. The script stops with an error unless all of them return the same entities and
-scores.
+The peers are SciPy (a product of sparse matrices, or the sum of rows of the weight matrix as a
+dense vector, each followed by argpartition) and bm25s (its Numba backend, with the weights of
+candgen). The peers get the token ids for free and sum in single precision; candgen starts from the
+string and returns entity ids. The script stops with an error unless all of them return the same
+entities and scores.
 """
 
 import argparse
@@ -169,9 +169,7 @@ def bm25s_retriever(weights: sp.csr_array) -> bm25s.BM25:
     return retriever
 
 
-def bm25s_calls(
-    retriever: bm25s.BM25, lists: list[list[list[int]]]
-) -> tuple[Floats, list[Answer]]:
+def bm25s_calls(retriever: bm25s.BM25, lists: list[list[list[int]]]) -> tuple[Floats, list[Answer]]:
     """CPU seconds and answer of each query, repeated tokens repeated."""
     seconds, found = [], []
     for query in lists:

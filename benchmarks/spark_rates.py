@@ -1,9 +1,10 @@
-"""How much CPU time and disk does reading a dump take on one of Spark's workers, for its size?
+"""How much CPU time and disk does a Spark worker need for each megabyte of a dump?
 
     python benchmarks/spark_rates.py --data FOLDER
 
-FOLDER is a mirror: dumps of one or more wikis, with the names that Wikimedia gives them. From the
-rates docs/spark.md computes what all Wikipedias need.
+FOLDER holds the dumps of one or more wikis, with the file names that Wikimedia gives them. From
+these rates docs/spark.md computes what all Wikipedias need. PySpark is not needed: the script runs
+the tasks of a worker without Spark.
 """
 
 import argparse
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from measure import Report, cpu_time
+from measure import Report, add_repeats, cpu_time
 
 from candgen.wikipedia.mirror import Wiki, find_wikis
 from candgen.wikipedia.options import Options
@@ -24,25 +25,25 @@ MB = 1e6
 
 
 def read(wiki: Wiki) -> pa.Table:
-    """What the tasks of a wiki give to Spark."""
+    """Return the rows that the tasks of a wiki give to Spark."""
     options = Options()
     batches = [batch for task in tasks([wiki], options) for batch in rows(task, options)]
     return pa.Table.from_batches(batches)
 
 
 def parquet_size(table: pa.Table) -> int:
-    """The bytes of a table as Spark writes it into the work folder."""
+    """Return the bytes of a table as Spark writes it into the work folder."""
     file = io.BytesIO()
     pq.write_table(table, file, compression="snappy")
     return file.tell()
 
 
-def measure(wiki: Wiki) -> dict[str, float]:
-    """The figures of one wiki; of several runs the quickest counts."""
+def measure(wiki: Wiki, repeats: int) -> dict[str, float]:
+    """Return the figures of one wiki; of several runs the fastest counts."""
     dump = Path(wiki.sources.dumps[0]).read_bytes()
     read(wiki)  # compiles
-    reading = [cpu_time(lambda: read(wiki)) for _ in range(REPEATS)]
-    plain = [cpu_time(lambda: bz2.decompress(dump)) for _ in range(REPEATS)]
+    reading = [cpu_time(lambda: read(wiki)) for _ in range(repeats)]
+    plain = [cpu_time(lambda: bz2.decompress(dump)) for _ in range(repeats)]
     return {
         "compressed MB": len(dump) / MB,
         "XML MB": len(plain[0][1]) / MB,
@@ -53,13 +54,17 @@ def measure(wiki: Wiki) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure every wiki of the folder, and all together."""
+    """Measure every wiki of the folder, and print a total."""
     question = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=question)
-    parser.add_argument("--data", type=Path, required=True, help="a folder of dumps, .xml.bz2")
-    wikis = {wiki.language: measure(wiki) for wiki in find_wikis(parser.parse_args().data)}
+    parser.add_argument(
+        "--data", type=Path, required=True, metavar="FOLDER", help="folder of dumps, .xml.bz2"
+    )
+    add_repeats(parser, REPEATS)
+    given = parser.parse_args()
+    wikis = {wiki.language: measure(wiki, given.repeats) for wiki in find_wikis(given.data)}
     names = list(next(iter(wikis.values())))
-    wikis["together"] = {name: sum(each[name] for each in wikis.values()) for name in names}
+    wikis["all"] = {name: sum(each[name] for each in wikis.values()) for name in names}
     report = Report("spark-rates", question, [])
     report.add(
         "Reading",

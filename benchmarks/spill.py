@@ -1,11 +1,11 @@
-"""How much memory does counting many links take, and how long?
+"""How much memory and time does counting many links take, when counts spill to disk?
 
     python benchmarks/spill.py --dump elwiki.xml.bz2 [--links 5000000] [--titles 3000000]
 
-A dump with as many links as a large Wikipedia's, of which few are equal: the plain links of real
-pages, without the text between them, in as many copies as it takes, where a number makes the
-anchors of each copy new; within a copy, links repeat as they do on the real pages. Titles get
-numbers too, until there are as many of them as asked for. 50 million links are 3 GB of XML.
+The synthetic dump has as many links as a large Wikipedia, few of them equal: the plain links of
+real pages, without the text between them, in as many copies as needed. A number makes the anchors
+of each copy distinct; within a copy, links repeat as they do on the real pages. Titles get numbers
+too, until there are --titles of them. 50 million links are 3 GB of XML.
 """
 
 import argparse
@@ -28,16 +28,16 @@ from measure import Report, in_child
 
 SECONDS_BETWEEN_LOOKS = 0.2
 DISK_A_LINK = 200
-"""Bytes: the dump, runs on disk while counting, and the table."""
+"""Bytes: the dump, temporary files while counting, and the table."""
 
 T = TypeVar("T")
 
 
 def watched(work: Callable[[], T]) -> tuple[dict[str, float], T]:
-    """The most memory that the processes started by the work had at once, and what it returned.
+    """Return the peak memory of the processes that the work started, and its result.
 
-    Resident: the sum of what each has in RAM, pages that they share counted for each.
-    Proportional: such pages counted once, divided among those that share them.
+    Resident: the sum over processes, with shared pages counted for each of them.
+    Proportional: shared pages counted once, divided among the processes that share them.
     """
     most = {"resident": 0.0, "proportional": 0.0, "largest process": 0.0}
     done = threading.Event()
@@ -46,7 +46,7 @@ def watched(work: Callable[[], T]) -> tuple[dict[str, float], T]:
         while not done.wait(SECONDS_BETWEEN_LOOKS):
             memory = []
             for process in psutil.Process().children(recursive=True):
-                with suppress(psutil.Error):  # it may have ended meanwhile
+                with suppress(psutil.Error):  # it may have exited meanwhile
                     memory.append(process.memory_full_info())
             resident = [part.rss for part in memory]
             now = {
@@ -66,7 +66,7 @@ def watched(work: Callable[[], T]) -> tuple[dict[str, float], T]:
 
 
 def make(real: Path, folder: Path, links: int, titles: int) -> tuple[Path, Path, dumps.Size]:
-    """A short dump for warming up, and the long one with at least so many links."""
+    """Write a short dump for warming up and one with at least ``links`` links."""
     start = dumps.header(real)
     short, long = folder / "short.xml.bz2", folder / "long.xml.bz2"
     pages = [dumps.bare(page) for page in dumps.pages(real)]
@@ -78,9 +78,9 @@ def make(real: Path, folder: Path, links: int, titles: int) -> tuple[Path, Path,
 
 
 def measure(real: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Make the dump, extract it, and look at the memory of every process meanwhile."""
+    """Write the dump, extract it, and sample the memory of every process meanwhile."""
     short, long, size = make(real, folder, options.links, options.titles)
-    print(f"made {size.pages:,} pages, {size.xml / 1e9:.1f} GB of XML", flush=True)
+    print(f"wrote {size.pages:,} pages, {size.xml / 1e9:.1f} GB of XML", flush=True)
     work = partial(in_child, run, OURS, short, long, workers=options.workers)
     most, taken = watched(work)
     return {
@@ -89,19 +89,33 @@ def measure(real: Path, folder: Path, options: argparse.Namespace) -> dict[str, 
         "CPU s": taken["cpu"], "wall s": taken["wall"],
         "links/s (wall)": taken["links"] / taken["wall"],
         **{f"{what}, MB": memory / 1e6 for what, memory in most.items()},
-        "of that before, MB": taken["before"] / 1e6,
+        "before the start, MB": taken["before"] / 1e6,
     }  # fmt: skip
 
 
 def main() -> None:
-    """Measure, in a folder that is removed whatever happens."""
+    """Measure, in a folder that is removed in any case."""
     question = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=question)
-    parser.add_argument("--dump", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--links", type=int, default=50_000_000)
-    parser.add_argument("--titles", type=int, default=3_000_000)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument(
+        "--dump", type=Path, required=True, metavar="FILE", help="a real dump, .xml.bz2"
+    )
+    parser.add_argument(
+        "--links", type=int, default=50_000_000, metavar="N",
+        help="links of the synthetic dump (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--titles", type=int, default=3_000_000, metavar="N",
+        help="distinct titles of the synthetic dump (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--workers", type=int, default=2, metavar="N",
+        help="worker processes (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--folder", type=Path, default=Path(tempfile.gettempdir()),
+        help="folder for temporary files (default: %(default)s)",
+    )  # fmt: skip
     options = parser.parse_args()
     free, needed = shutil.disk_usage(options.folder).free, DISK_A_LINK * options.links
     if free < needed:
@@ -109,11 +123,11 @@ def main() -> None:
             f"{options.folder} has {free / 1e9:.1f} GB free, {needed / 1e9:.1f} GB are needed: "
             "choose another --folder or fewer --links"
         )
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # no gigabytes are left behind
-    os.environ["TMPDIR"] = str(options.folder)  # where the processes to come make their folders
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # removes the temporary files
+    os.environ["TMPDIR"] = str(options.folder)  # for the child processes
     report = Report("spill", question, [options.links])
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        report.add("Counting links, most memory of all processes at once",
+        report.add("Counting links: CPU time, and peak memory of all processes",
                    [measure(options.dump, Path(folder), options)])  # fmt: skip
     report.write()
 

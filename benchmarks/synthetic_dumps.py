@@ -1,7 +1,7 @@
-"""Dumps for the benchmarks, made from the pages of a real one: whole, cut, repeated, or numbered.
+"""Synthetic dumps made from the pages of a real one: complete, cut, repeated, or numbered.
 
-Every dump made here is well-formed, since some peers stop at the first broken tag: the page that
-an incomplete dump breaks off in is left out.
+Every dump made here is well-formed, since some peers stop at the first malformed tag: the last page
+of a truncated dump is left out.
 """
 
 import bz2
@@ -20,7 +20,7 @@ PAGE_END, DUMP_END = b"</page>\n", b"</mediawiki>\n"
 ID = re.compile(rb"<id>\d+</id>")
 
 OF_ANCHOR, OF_TITLE = b"\x00", b"\x01"
-"""Where a number goes; XML has no such characters."""
+"""Placeholders for numbers; XML has no such characters."""
 LINK = re.compile(rb"\[\[([^\[\]{}|#:\n]+)(?:\|([^\[\]{}|\n]+))?\]\]")
 TITLE = re.compile(rb'(?<=<title>)[^<:]+(?=<)|(?<=<redirect title=")[^"#:]+(?=")')
 TEXT = re.compile(rb"(<text[^>]*[^>/]>)(.*)(?=</text>)", re.DOTALL)
@@ -41,7 +41,7 @@ def chunks(path: Path) -> Iterator[bytes]:
 
 
 def header(path: Path) -> bytes:
-    """A dump up to the end of its siteinfo."""
+    """Return a dump up to the end of its siteinfo."""
     start = b""
     for chunk in chunks(path):
         start += chunk
@@ -51,7 +51,7 @@ def header(path: Path) -> bytes:
 
 
 def language(start: bytes) -> str:
-    """What the first tag of a dump says, as in xml:lang="mr"."""
+    """Return the language in the first tag of a dump, such as xml:lang="mr"."""
     found = re.search(rb'xml:lang="([^"]+)"', start)
     if found is None:
         raise ValueError("no xml:lang in the first tag of the dump")
@@ -59,7 +59,7 @@ def language(start: bytes) -> str:
 
 
 def pages(path: Path) -> Iterator[bytes]:
-    """Every whole page of a dump."""
+    """Yield every complete page of a dump."""
     rest = b""
     for chunk in chunks(path):
         *whole, rest = (rest + chunk).split(PAGE_END)
@@ -67,14 +67,14 @@ def pages(path: Path) -> Iterator[bytes]:
 
 
 def repeated(path: Path, times: int) -> Iterator[bytes]:
-    """The pages of a dump several times, each with an id of its own; all else is the same."""
+    """Yield the pages of a dump several times, each with a new id and otherwise unchanged."""
     every = chain.from_iterable(pages(path) for _ in range(times))
     for page, number in zip(every, count(1), strict=False):
         yield ID.sub(b"<id>%d</id>" % number, page, count=1)
 
 
 def with_places(page: bytes) -> bytes:
-    """A page with a place for a number after every title and every anchor of a plain link."""
+    """Return a page with a placeholder after every title and every anchor of a plain link."""
     page = TITLE.sub(lambda title: title[0] + OF_TITLE, page)
     return LINK.sub(
         lambda link: b"[[%b%b|%b%b]]" % (link[1], OF_TITLE, link[2] or link[1], OF_ANCHOR), page
@@ -82,17 +82,17 @@ def with_places(page: bytes) -> bytes:
 
 
 def bare(page: bytes) -> bytes:
-    """A page whose text is its plain links, one a line; a redirect as it is."""
+    """Return a page whose text is its plain links, one a line; a redirect stays as it is."""
     if b"<redirect " in page:
         return page
     return TEXT.sub(lambda text: text[1] + b"\n".join(m[0] for m in LINK.finditer(text[2])), page)
 
 
 def numbered(templates: Iterable[bytes], times: int, *, worlds: int = 1) -> Iterator[bytes]:
-    """Pages with places, several times, with numbers filled in, so that pairs do not repeat.
+    """Yield pages several times with numbers in the placeholders, so that pairs do not repeat.
 
-    An anchor gets the number of the copy. A title gets one of as many numbers as there are worlds,
-    and none in the first of them.
+    An anchor gets the number of the copy. A title gets one of ``worlds`` numbers, and none in the
+    first of them.
     """
     templates = list(templates)
     ids = count(1)
@@ -105,7 +105,7 @@ def numbered(templates: Iterable[bytes], times: int, *, worlds: int = 1) -> Iter
 
 
 def write(path: Path, start: bytes, content: Iterable[bytes]) -> Size:
-    """Write a dump of these pages as one bz2 stream, and say how large it is."""
+    """Write a dump of these pages as one bz2 stream; return its size."""
     compressor = bz2.BZ2Compressor()
     number, size = 0, len(start) + len(DUMP_END)
     with path.open("wb") as file:
@@ -120,7 +120,7 @@ def write(path: Path, start: bytes, content: Iterable[bytes]) -> Size:
 def write_multistream(
     path: Path, start: bytes, content: Iterable[bytes], *, level: int = 9
 ) -> Size:
-    """The same in many streams of 100 pages, compressed by two processes."""
+    """Write a dump in streams of 100 pages, compressed by two processes; return its size."""
     content = iter(content)
     groups = iter(lambda: list(islice(content, PAGES_A_STREAM)), [])
     number, size = 0, len(start) + len(DUMP_END)
@@ -134,5 +134,5 @@ def write_multistream(
 
 
 def compressed(level: int, group: list[bytes]) -> tuple[Size, bytes]:
-    """Pages as one bz2 stream, and how large they are."""
+    """Return the size of some pages, and the pages as one bz2 stream."""
     return Size(len(group), sum(map(len, group))), bz2.compress(b"".join(group), level)

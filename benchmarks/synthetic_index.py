@@ -1,4 +1,4 @@
-"""Tables and indexes of the benchmarks' worlds, kept in data/ because they take long to make."""
+"""Tables and indexes of the synthetic worlds, cached in data/ because they take long to make."""
 
 import hashlib
 import shutil
@@ -14,7 +14,7 @@ LANGUAGE = "de"
 
 
 def table_path(size: int) -> Path:
-    """The mention table of a world of so many entities, as a Parquet file."""
+    """Return the Parquet file with the mention table of a world of ``size`` entities."""
     path = DATA / f"table-v{VERSION}-{size}.parquet"
     if not path.exists():
         candgen.MentionTable.from_arrow(load_world(size).table()).write(path)
@@ -22,12 +22,12 @@ def table_path(size: int) -> Path:
 
 
 def build_index(table: candgen.MentionTable) -> candgen.PivotTokenIndex:
-    """The index that all benchmarks look at: one pivot, everything else as by default."""
+    """Build the index that all benchmarks measure: one pivot, all other options by default."""
     return candgen.PivotTokenIndex.build(pivots={LANGUAGE: table})
 
 
 def index_path(size: int) -> Path:
-    """The stored index of such a world, built again whenever the library has changed."""
+    """Return the stored index of such a world, built again whenever the library has changed."""
     path = DATA / f"index-v{VERSION}-{size}-{source_hash()}.candgen"
     if not path.exists():
         for stale in DATA.glob(f"index-v{VERSION}-{size}-*.candgen"):
@@ -37,7 +37,7 @@ def index_path(size: int) -> Path:
 
 
 def source_hash() -> str:
-    """Of everything an index may depend on: the library's source."""
+    """Return a hash of the library's source, on which an index depends."""
     state = hashlib.sha256()
     for path in sorted(Path(candgen.__file__).parent.rglob("*.py")):
         state.update(path.read_bytes())
@@ -45,6 +45,6 @@ def source_hash() -> str:
 
 
 def warm_up() -> None:
-    """Have all kernels compiled, or read from Numba's cache, before anything is measured."""
+    """Compile all kernels, or read them from Numba's cache, before anything is measured."""
     table = candgen.MentionTable.from_pairs([("Havnin", "Q10704", 12), ("Tórshavn", "Q10704")])
     build_index(table).candidates(["Tórshavn"])

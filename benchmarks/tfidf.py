@@ -1,4 +1,4 @@
-"""What people use today: the cosine of TF-IDF vectors of character n-grams, with scikit-learn.
+"""A baseline in common use: cosine of TF-IDF vectors of character n-grams, with scikit-learn.
 
 >>> from candgen import MentionTable
 >>> table = MentionTable.from_pairs([("Wien", "Q1741"), ("Vienna", "Q1741"), ("Oslo", "Q585")])
@@ -20,7 +20,7 @@ from candgen.text import normalize_many
 QUERIES_AT_ONCE = 50
 DIGITS = 5
 NOISE = 1e-5
-"""What differs by less in 32 bits, because it was added up in another order, is equal."""
+"""Cosines that differ by less are equal: 32-bit sums depend on the order of addition."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Tfidf:
     def build(
         cls, tables: Mapping[str, MentionTable], *, normalizer: str, language: str | None = None
     ) -> "Tfidf":
-        """Weigh n-grams by how many distinct names have them."""
+        """Build the vectors; n-grams are weighted by the number of distinct names with them."""
         pairs = set[tuple[str, str]]()
         for code, table in tables.items():
             mentions = normalize_many(table.arrow["mention"].to_pylist(), normalizer, language=code)
@@ -63,12 +63,12 @@ class Tfidf:
 
     @property
     def nbytes(self) -> int:
-        """Of the vectors and of the numbers of names; the strings come on top."""
+        """The bytes of the arrays, without those of the strings."""
         arrays = self.vectors.data, self.vectors.indices, self.vectors.indptr, self.text, self.start
         return sum(array.nbytes for array in arrays)
 
     def candidates(self, mentions: Sequence[str], k: int = 30) -> list[list[tuple[str, float]]]:
-        """The k entities with the most similar names, best first, none without a common n-gram."""
+        """Return the k entities with the most similar names that share an n-gram, best first."""
         asked = normalize_many(mentions, self.normalizer, language=self.language)
         answers: list[list[tuple[str, float]]] = []
         for first in range(0, len(asked), QUERIES_AT_ONCE):

@@ -1,20 +1,20 @@
-"""What does choosing among nine weights cost, or one alpha for each of several pivots?
+"""What does tuning cost: nine choices for one pivot, or an alpha for each of several pivots?
 
     python benchmarks/tune.py --data FOLDER --pair mk-bg bar-de fo-is+da+no+sv
 
-FOLDER holds mention tables <lang>.*. For one pivot the peer is the obvious way: an index for each
-alpha, which is asked all dev queries with each lam. For several pivots a search is measured beside
-one build and one evaluation, of which it would need one for each alpha that it tried.
+FOLDER holds mention tables <language>.*. For one pivot the peer is the straightforward grid search:
+an index for each alpha, queried with all dev queries and each lam; both must find the same recall.
+For several pivots the search is compared with one build and one evaluation; a straightforward
+search would need one of each for every alpha that it tries.
 """
 
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from measure import Report, cpu_time, in_turn, median_ratio
+from measure import Report, add_data, add_queries, add_repeats, cpu_time, in_turn, median_ratio
 
 from candgen.evaluation.corpus import Corpus, parse_pair
 from candgen.evaluation.experiment import tune
@@ -46,23 +46,23 @@ def one_by_one(training: Training, dev: list[Query]) -> list[float]:
 
 
 def grid(training: Training, dev: list[Query]) -> list[float]:
-    """All at once."""
+    """The grid search of candgen, all choices at once."""
     return [trial.recall for trial in tune(PTI, training, dev, grid=PTI.grid, k=K).trials]
 
 
-def measure_grid(key: str, training: Training, dev: list[Query]) -> dict[str, Any]:
+def measure_grid(key: str, training: Training, dev: list[Query], repeats: int) -> dict[str, Any]:
     """Nine choices, both ways."""
     index = PTI(training, {})
-    expected = one_by_one(training, dev)  # and everything is compiled
+    expected = one_by_one(training, dev)  # compiles everything
     if grid(training, dev) != expected:
-        raise SystemExit(f"{key}: the two ways do not find the same")
+        raise SystemExit(f"{key}: the two ways find different recall")
     runs: dict[str, Callable[[], float]] = {
         "grid": lambda: cpu_time(partial(grid, training, dev))[0],
         "one by one": lambda: cpu_time(partial(one_by_one, training, dev))[0],
         "build": lambda: cpu_time(partial(PTI, training, {}))[0],
         "evaluation": lambda: cpu_time(lambda: recall(rank_golds(index, dev, K), K))[0],
     }
-    seconds = in_turn(runs, REPEATS)
+    seconds = in_turn(runs, repeats)
     once = [a + b for a, b in zip(seconds["build"], seconds["evaluation"], strict=True)]
     return {
         "pair": key,
@@ -74,7 +74,7 @@ def measure_grid(key: str, training: Training, dev: list[Query]) -> dict[str, An
 
 
 def measure_search(key: str, training: Training, dev: list[Query]) -> dict[str, Any]:
-    """One search, and one build and evaluation of what it chose, after a small one of each."""
+    """One search, and one build and evaluation of its choice, after a small one of each."""
     search_weights(training, {}, dev[:2], K)
     rank_golds(PTI(replace(training, pivots={}), {}), dev[:2], K)
     seconds, found = cpu_time(partial(search_weights, training, {}, dev, K))
@@ -99,18 +99,23 @@ def measure_search(key: str, training: Training, dev: list[Query]) -> dict[str, 
 def main() -> None:
     """Measure each pair."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="a folder of mention tables")
-    parser.add_argument("--pair", nargs="+", default=["fo-is", "mk-bg", "bar-de", "li-nl"])
+    add_data(parser)
+    parser.add_argument(
+        "--pair", nargs="+", default=["fo-is", "mk-bg", "bar-de", "li-nl"],
+        metavar="TARGET-PIVOT+PIVOT", help="pairs to tune (default: %(default)s)",
+    )  # fmt: skip
+    add_queries(parser, 1000)
+    add_repeats(parser, REPEATS)
     arguments = parser.parse_args()
     report = Report("tune", (__doc__ or "").partition("\n")[0], [])
     for key in arguments.pair:
-        case = Corpus(arguments.data).case(parse_pair(key, PAIRS))
+        case = Corpus(arguments.data, per_type=arguments.queries).case(parse_pair(key, PAIRS))
         training, dev = case.training("joint"), list(case.parts.dev)
         if len(training.pivots) > 1:
             report.add("A search, CPU seconds", [measure_search(key, training, dev)])
         else:
-            title = "CPU seconds (best of three) and ratios (medians)"
-            report.add(title, [measure_grid(key, training, dev)])
+            title = f"CPU seconds (best of {arguments.repeats}) and ratios (medians)"
+            report.add(title, [measure_grid(key, training, dev, arguments.repeats)])
     report.write()
 
 

@@ -1,12 +1,12 @@
-"""How fast is Wikidata's dump read, beside unpacking it and parsing its JSON alone?
+"""How fast is a Wikidata dump read, compared with decompression and JSON parsing alone?
 
     python benchmarks/wikidata.py --items 20000
 
-The dump is made up: items of Wikidata's shape, with labels in many languages and some kilobytes of
-statements, a little over ten kilobytes each. The peers do nothing with what they unpack or parse,
-so they are what no reader that parses every line can beat. bzip2 is a single stream,
-which is harder to share out than many. What the real dump takes is computed from the rates, for
-about 1.5 TB of text.
+The dump is synthetic: items shaped like Wikidata's, with labels in many languages and some
+kilobytes of statements, a little over ten kilobytes each. The peers discard what they decompress
+or parse, so they are a lower bound for every reader that parses each line. The bzip2 file is a
+single stream, which is harder to read in parallel than many. The time for the real dump is
+computed from the rates, for about 1.5 TB of text.
 """
 
 import argparse
@@ -22,14 +22,23 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from measure import Report, cpu_time, in_child, in_turn, median_ratio, peak_memory, wall_time
+from measure import (
+    Report,
+    add_repeats,
+    cpu_time,
+    in_child,
+    in_turn,
+    median_ratio,
+    peak_memory,
+    wall_time,
+)
 
 from candgen.wikidata.extract import extract_wikidata
 from candgen.wikidata.names import Selection
 
 LANGUAGES = ("fo", "is", "da", "en")
 REPEATS = 3
-REAL_BYTES = 1.5e12  # unpacked
+REAL_BYTES = 1.5e12  # decompressed
 OPEN: dict[str, Callable[[Path], Any]] = {
     "bz2": bz2.open,
     "gz": gzip.open,
@@ -38,7 +47,7 @@ OPEN: dict[str, Callable[[Path], Any]] = {
 
 
 def words(draw: random.Random) -> list[str]:
-    """Made-up words."""
+    """Synthetic words."""
     syllables = ["ka", "to", "mi", "sø", "rin", "vel", "da", "húg", "stra", "li", "no", "ber"]
     return ["".join(draw.choices(syllables, k=draw.randrange(1, 5))) for _ in range(5000)]
 
@@ -115,15 +124,15 @@ def write_dumps(folder: Path, number: int) -> dict[str, Path]:
     return paths
 
 
-def unpack(kind: str, path: Path) -> None:
-    """Read everything, and do nothing with it."""
+def decompress(kind: str, path: Path) -> None:
+    """Decompress everything and discard it."""
     with OPEN[kind](path) as file:
         while file.read(1 << 20):
             pass
 
 
 def parse(kind: str, path: Path) -> None:
-    """Read everything and parse each line."""
+    """Decompress everything, parse each line and discard it."""
     with OPEN[kind](path) as file:
         for line in file:
             if line.startswith(b"{"):
@@ -131,36 +140,38 @@ def parse(kind: str, path: Path) -> None:
 
 
 def ours(path: Path, folder: Path, workers: int = 1) -> None:
-    """Everything: tables for four languages and entities."""
+    """Extract the tables of four languages and the entities."""
     extract_wikidata(
         path, folder, selection=Selection(languages=LANGUAGES), workers=workers,
-        part_size=None if workers == 1 else 1 << 20,  # the dump is too small for parts as they are
+        part_size=None if workers == 1 else 1 << 20,  # small parts: the dump is small
     )  # fmt: skip
 
 
 def memory_of(path: Path, folder: Path) -> int:
-    """The most bytes of memory that one process had."""
+    """Return the peak memory of one process, in bytes."""
     ours(path, folder)
     return peak_memory()
 
 
 def taken(work: Callable[[], object]) -> float:
-    """CPU seconds alone."""
+    """Return the CPU seconds only."""
     return cpu_time(work)[0]
 
 
 def waited(work: Callable[[], object]) -> float:
-    """The seconds that passed."""
+    """Return the elapsed seconds only."""
     return wall_time(work)[0]
 
 
 def hours(rate: float) -> float:
-    """What the real dump takes at so many bytes of text a second."""
+    """Return the hours for the real dump at this many bytes of text a second."""
     return REAL_BYTES / rate / 3600
 
 
-def measure(paths: dict[str, Path], number: int, folder: Path, report: Report) -> None:
-    """The table of each format."""
+def measure(
+    paths: dict[str, Path], number: int, folder: Path, repeats: int, report: Report
+) -> None:
+    """Add the tables of each format."""
     size = paths["plain"].stat().st_size
     report.add(
         "The dump",
@@ -169,19 +180,19 @@ def measure(paths: dict[str, Path], number: int, folder: Path, report: Report) -
     )  # fmt: skip
     for kind, path in paths.items():
         works = {
-            "unpack": partial(unpack, kind, path),
-            "unpack, json.loads": partial(parse, kind, path),
+            "decompress": partial(decompress, kind, path),
+            "decompress, json.loads": partial(parse, kind, path),
             "candgen": partial(ours, path, folder / f"made-{kind}"),
         }
-        found = in_turn({name: partial(taken, work) for name, work in works.items()}, REPEATS)
+        found = in_turn({name: partial(taken, work) for name, work in works.items()}, repeats)
         report.add(
-            f"One process (CPU time, medians of {REPEATS})",
+            f"One process (CPU time, medians of {repeats})",
             [
                 {
                     "format": kind, "what": name, "s": median(seconds),
                     "items a s": number / median(seconds), "MB a s": size / 1e6 / median(seconds),
-                    "beside unpack": median_ratio(seconds, found["unpack"]),
-                    "beside json.loads": median_ratio(seconds, found["unpack, json.loads"]),
+                    "over decompress": median_ratio(seconds, found["decompress"]),
+                    "over json.loads": median_ratio(seconds, found["decompress, json.loads"]),
                     "real dump, h": hours(size / median(seconds)),
                 }
                 for name, seconds in found.items()
@@ -191,13 +202,13 @@ def measure(paths: dict[str, Path], number: int, folder: Path, report: Report) -
             workers: partial(waited, partial(ours, path, folder / f"made-{kind}", workers))
             for workers in (1, 2)
         }
-        passed = in_turn({str(workers): run for workers, run in runs.items()}, REPEATS)
+        passed = in_turn({str(workers): run for workers, run in runs.items()}, repeats)
         report.add(
-            f"Two processes (seconds passed, medians of {REPEATS}, starting them included)",
+            f"Two processes (elapsed seconds with their start, medians of {repeats})",
             [
                 {
                     "format": kind, "one, s": median(passed["1"]), "two, s": median(passed["2"]),
-                    "one beside two": median_ratio(passed["1"], passed["2"]),
+                    "one / two": median_ratio(passed["1"], passed["2"]),
                     "memory of one, MB": in_child(memory_of, path, folder / "child") / 1e6,
                 }
             ],
@@ -205,17 +216,22 @@ def measure(paths: dict[str, Path], number: int, folder: Path, report: Report) -
 
 
 def main() -> None:
-    """Make the dumps and measure."""
+    """Write the dumps and measure."""
     question = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=question)
-    parser.add_argument("--items", type=int, default=20_000)
-    number = parser.parse_args().items
+    parser.add_argument(
+        "--items", type=int, default=20_000, metavar="N",
+        help="items of the synthetic dump (default: %(default)s)",
+    )  # fmt: skip
+    add_repeats(parser, REPEATS)
+    given = parser.parse_args()
+    number = given.items
     report = Report("wikidata", question, [number])
     with TemporaryDirectory() as name:
         begun = time.perf_counter()
         paths = write_dumps(Path(name), number)
-        print(f"made {number:,} items in {time.perf_counter() - begun:.0f} s")
-        measure(paths, number, Path(name), report)
+        print(f"wrote {number:,} items in {time.perf_counter() - begun:.0f} s")
+        measure(paths, number, Path(name), given.repeats, report)
     report.write()
 
 
