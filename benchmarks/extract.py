@@ -283,7 +283,8 @@ def compare_with_bz2(made: Made, warming: Path, report: Report, repeats: int) ->
             "slowest": max(figures(ours, "cpu")),
             "bz2 / candgen, %": 100
             * median_ratio(figures(limit, "cpu"), figures(ours, "cpu")),
-            "peak MB": middle(ours, "peak") / 1e6, "before the start, MB": middle(ours, "before") / 1e6,
+            "peak MB": middle(ours, "peak") / 1e6,
+            "before the start, MB": middle(ours, "before") / 1e6,
         }],
     )  # fmt: skip
     return int(ours[0]["links"])

@@ -1,35 +1,35 @@
-"""How much of what is asked do we find, beside what people use today?
+"""What is the recall of candgen's methods, compared with baselines in common use?
 
     python benchmarks/recall.py --data FOLDER [--fixed FOLDER] [--pair mk-bg] [--setting joint]
                                 [--method pti rerank] [--again]
     python benchmarks/recall.py --show
     python benchmarks/recall.py --data FOLDER --pair li-nl --setting joint --failures 20 [--at 1]
 
-FOLDER holds mention tables <lang>.*; --fixed names a folder with a train.tsv and a test.tsv of
-Macedonian. All methods learn from the same data and are asked the same test queries; what they
-choose, they choose on dev. Every cell is kept in results/recall, so that a run can be stopped and
-continued, and single cells measured again. Tables are made of all the cells that there are.
+FOLDER holds mention tables <language>.*; --fixed names a folder with a train.tsv and a test.tsv of
+Macedonian. All methods are trained on the same data and get the same test queries;
+hyperparameters are chosen on dev. Each result is stored in results/recall, so that a run can be
+interrupted and continued, and single results measured again. The tables show all stored results.
 
-- wikipriors, pti: as in the paper, with its one pivot; weights by dev.
+- wikipriors, pti: as in the paper, with its one pivot; weights chosen on dev.
 - tfidf: scikit-learn's TfidfVectorizer with character n-grams of 2 to 5 within words and sublinear
   frequencies, cosine, the best name of an entity counts; with the same pivot, or with several.
-- charagram: ours, for 5 epochs, with mu as dev chose it in ``candgen reproduce``.
-- pti-several: PTI with several pivots, as chosen for the next one: its first stage.
-- rerank: the same with the second stage, which learns its weights on dev; the normalizer too is
-  what dev says.
+- charagram: for 5 epochs, with the mu that dev chose in ``candgen reproduce``.
+- pti-several: PTI with several pivots, with the choices of rerank: its first stage.
+- rerank: the same with the second stage, which learns its weights on dev; the normalizer is also
+  chosen on dev.
 
-Several pivots are the six that ``candgen pivots`` ranks first by closeness, asked with the pairs of
-dev, and English.
+Several pivots are the six that ``candgen pivots`` ranks first by closeness, with the pairs of dev,
+and English.
 """
 
 import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from measure import cpu_time
+from measure import add_data, add_queries, cpu_time, missing_packages
 from recall_cases import FIXED, JOINT, MOST_DEV, NAMES, ZERO_SHOT, Case, open_case
 from recall_failures import failures
-from recall_methods import ROWS, K, bytes_of
+from recall_methods import EPOCHS, NEEDS, ROWS, K, bytes_of
 from recall_results import Cell, path_of, read_json, write_json
 from recall_tables import columns, tables
 from synthetic_index import source_hash
@@ -38,7 +38,7 @@ from candgen.methods import place
 
 
 def several(case: Case) -> list[str]:
-    """The pivots of a case, chosen once."""
+    """Return the pivots of a case, which are chosen once."""
     path = path_of(case.name, "all", "pivots")
     if (known := read_json(path)) is None:
         known = case.several()
@@ -47,12 +47,12 @@ def several(case: Case) -> list[str]:
 
 
 def measure(case: Case, setting: str, method: str) -> Cell:
-    """Choose on dev, build, and ask all test queries."""
+    """Tune on dev, build, and run all test queries."""
     row = ROWS[method]
     pivots = several(case) if row.several else [case.pivot]
     made = row.make(case, setting, pivots)
     mentions, golds = zip(*((query.mention, query.entity) for query in case.test), strict=True)
-    made.generator.candidates(mentions[:8], K)  # whatever is compiled or mapped, is now
+    made.generator.candidates(mentions[:8], K)  # compiles and maps everything
     seconds, found = cpu_time(lambda: made.generator.candidates(mentions, K))
     spent = {"tuning": made.tuning, "building": made.building, "query": seconds / len(mentions)}
     knows = getattr(made.generator, "knows", None)
@@ -66,7 +66,7 @@ def measure(case: Case, setting: str, method: str) -> Cell:
 
 
 def describe(case: Case) -> None:
-    """Keep what the tables need to know of the queries."""
+    """Store what the tables need to know about the queries."""
     write_json(path_of(case.name, "all", "queries"), {
         "digest": case.digest, "unlike": case.unlike, "types": [query.type for query in case.test],
         "settings": list(case.settings),
@@ -74,16 +74,22 @@ def describe(case: Case) -> None:
 
 
 def measure_all(arguments: argparse.Namespace) -> None:
-    """Measure what is asked for and not there yet."""
+    """Measure what is asked for and not stored yet."""
+    methods = []
+    for method in arguments.method:
+        if missing := missing_packages(*NEEDS.get(method, ())):
+            print(f"{', '.join(missing)} not installed: {method} is left out")
+        else:
+            methods.append(method)
     for name in arguments.pair:
         wanted = [
-            (setting, method) for setting in arguments.setting for method in arguments.method
+            (setting, method) for setting in arguments.setting for method in methods
             if arguments.again or not path_of(name, setting, method).exists()
         ]  # fmt: skip
         if not wanted:
             continue
-        case = open_case(name, arguments.data, arguments.fixed)
-        case = replace(case, most_dev=arguments.dev)
+        case = open_case(name, arguments.data, arguments.fixed, arguments.queries)
+        case = replace(case, most_dev=arguments.dev, epochs=arguments.epochs)
         describe(case)
         for setting, method in wanted:
             if setting in case.settings:
@@ -96,32 +102,49 @@ def measure_all(arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Measure, then show what there is; or only one of these."""
+    """Measure, then print all stored results; or only one of these."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", type=Path, help="a folder of mention tables")
-    parser.add_argument("--fixed", type=Path, help="the folder of the fixed Macedonian split")
+    add_data(parser, required=False)
+    parser.add_argument(
+        "--fixed", type=Path, metavar="FOLDER", help="folder of the fixed Macedonian split"
+    )
     parser.add_argument(
         "--pair", nargs="+", default=list(NAMES), metavar="TARGET-PIVOT",
-        help=f"of any two languages of the folder, or {FIXED} (default: the paper's and that)",
+        help=f"any two languages of the folder, or {FIXED} (default: {FIXED} and the paper's)",
     )  # fmt: skip
     parser.add_argument(
-        "--setting", nargs="+", default=[ZERO_SHOT, JOINT], choices=[ZERO_SHOT, JOINT]
-    )
-    parser.add_argument("--method", nargs="+", default=list(ROWS), choices=list(ROWS))
+        "--setting", nargs="+", default=[ZERO_SHOT, JOINT], choices=[ZERO_SHOT, JOINT],
+        help="settings to measure (default: both)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--method", nargs="+", default=list(ROWS), choices=list(ROWS),
+        help="methods to measure (default: all)",
+    )  # fmt: skip
+    add_queries(parser, 1000)
     parser.add_argument(
         "--dev", type=int, default=MOST_DEV, metavar="N",
-        help="so many dev queries choose the alphas of several pivots (default: %(default)s)",
+        help="maximum number of dev queries to choose the alphas of several pivots with "
+        "(default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument("--again", action="store_true", help="also what was measured before")
-    parser.add_argument("--show", action="store_true", help="measure nothing")
-    parser.add_argument("--failures", type=int, metavar="N", help="print so many missed queries")
-    parser.add_argument("--at", type=int, default=K, metavar="K", help="missed at this rank")
+    parser.add_argument(
+        "--epochs", type=int, default=EPOCHS, metavar="N",
+        help="epochs of charagram (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--again", action="store_true", help="measure stored results again")
+    parser.add_argument("--show", action="store_true", help="only print the stored results")
+    parser.add_argument(
+        "--failures", type=int, metavar="N", help="print N queries that rerank missed, and exit"
+    )
+    parser.add_argument(
+        "--at", type=int, default=K, metavar="K",
+        help="rank beyond which a query counts as missed (default: %(default)s)",
+    )  # fmt: skip
     arguments = parser.parse_args()
     if not arguments.show and arguments.data is None:
-        parser.error("name the folder of mention tables with --data, or show what there is")
+        parser.error("name the folder of mention tables with --data, or use --show")
     if arguments.failures:
         for name in arguments.pair:
-            case = open_case(name, arguments.data, arguments.fixed)
+            case = open_case(name, arguments.data, arguments.fixed, arguments.queries)
             for setting in (each for each in arguments.setting if each in case.settings):
                 failures(case, setting, arguments.failures, k=arguments.at)
         return

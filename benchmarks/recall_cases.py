@@ -1,9 +1,9 @@
-"""What recall is measured on: pairs of languages with their splits, and several pivots for each.
+"""The cases of recall.py: pairs of languages with their splits, and several pivots for each.
 
-Nine pairs are the paper's, split as ``candgen reproduce`` splits them, and so are any others that
-are asked for. The tenth is a fixed split of Macedonian names, already folded, with queries for test
-only: those for dev are drawn from its training data, and what was chosen on them is then built with
-all of it.
+Nine pairs are the paper's, split as ``candgen reproduce`` splits them, and so is every other pair
+of the command line. The tenth is a fixed split of Macedonian names, already normalized, with test
+queries only: its dev queries are drawn from the training data, and the index with the parameters
+chosen on them is then built from all of it.
 """
 
 import csv
@@ -31,14 +31,16 @@ NAMES = (*(pair.key for pair in PAIRS), FIXED)
 ZERO_SHOT, JOINT = "zero-shot", "joint"
 MOST_PIVOTS = 6
 MOST_DEV = 500
+EPOCHS = 5
 
 
 @dataclass(frozen=True)
 class Case:
-    """A target, its queries, and the languages that may be learned from.
+    """A target, its queries, and the pivots.
 
-    ``train`` goes with dev. ``whole`` is what the last build learns from: the same, but where dev
-    was drawn from it. Of ``dev`` at most ``most_dev`` choose the alphas of several pivots.
+    ``train`` goes with dev. ``whole`` is the training data of the last build: it differs from
+    ``train`` where dev was drawn from it. At most ``most_dev`` queries of ``dev`` choose the alphas
+    of several pivots. ``epochs`` is the training length of charagram.
     """
 
     name: str
@@ -51,23 +53,24 @@ class Case:
     dev: Sequence[Query]
     test: Sequence[Query]
     most_dev: int = MOST_DEV
+    epochs: int = EPOCHS
 
     @property
     def some_dev(self) -> list[Query]:
-        """Dev queries for what takes long: of each type its share."""
+        """A stratified sample of the dev queries, for what takes long."""
         return stratified(self.dev, self.most_dev)
 
     def training(self, setting: str, pivots: Sequence[str], *, whole: bool = False) -> Training:
-        """What a method may learn from; never the test queries."""
+        """Return the training data of a method; never the test queries."""
         target = None if setting == ZERO_SHOT else self.whole if whole else self.train
         tables = {pivot: table_of(self.corpus, pivot) for pivot in pivots}
         english = table_of(self.corpus, ENGLISH)
         return Training(tables, target, self.language, english, self.dev)
 
     def several(self) -> list[str]:
-        """Up to six pivots that are most like the target, and English, which has most entities.
+        """Return up to six pivots that are closest to the target, and English.
 
-        They are chosen by the pairs of dev, which both settings know.
+        They are chosen with the pairs of dev, which both settings have. English has most entities.
         """
         known = MentionTable.from_pairs((query.mention, query.entity) for query in self.dev)
         others = TableFolder(self.corpus.folder, without=self.language)
@@ -78,7 +81,7 @@ class Case:
 
     @cached_property
     def unlike(self) -> list[bool]:
-        """Which test queries are no name of their gold in the paper's pivot."""
+        """For each test query, whether it has no exact match among its gold's pivot names."""
         flags = unlike_pivots(
             self.test, [table_of(self.corpus, self.pivot)], normalizer="default",
             language=self.language, languages=[self.pivot],
@@ -87,24 +90,24 @@ class Case:
 
     @cached_property
     def digest(self) -> str:
-        """Of the test queries: ranks are compared only where they are of the same ones."""
+        """Hash of the test queries: only ranks of the same queries are compared."""
         text = "\n".join(f"{query.mention}\t{query.entity}" for query in self.test)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 @lru_cache(maxsize=16)
 def table_of(corpus: Corpus, language: str) -> MentionTable:
-    """A table that stays in memory while the methods of a case learn from it."""
+    """Return a table, which is cached for the methods of a case."""
     return corpus.table(language)
 
 
-def open_case(name: str, data: Path, fixed: Path | None) -> Case:
-    """A case by its name; ``fixed`` is the folder of the fixed split."""
-    corpus = Corpus(data)
+def open_case(name: str, data: Path, fixed: Path | None, per_type: int) -> Case:
+    """Return a case by its name; ``fixed`` is the folder of the fixed split."""
+    corpus = Corpus(data, per_type=per_type)
     if name == FIXED:
         if fixed is None:
             raise SystemExit(f"{FIXED}: name the folder of its split with --fixed")
-        return _fixed_case(corpus, fixed)
+        return _fixed_case(corpus, fixed, min(per_type, FIXED_PER_TYPE))
     pair = parse_pair(name, PAIRS, corpus.languages)
     made = corpus.case(pair)
     train = made.parts.train
@@ -114,12 +117,12 @@ def open_case(name: str, data: Path, fixed: Path | None) -> Case:
     )  # fmt: skip
 
 
-def _fixed_case(corpus: Corpus, folder: Path) -> Case:
+def _fixed_case(corpus: Corpus, folder: Path, per_type: int) -> Case:
     whole = MentionTable.read(folder / "train.tsv")
     with (folder / "test.tsv").open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         test = [Query(row["mention"], row["entity"], row["type"]) for row in rows]
-    drawn = split(whole, per_type=FIXED_PER_TYPE, normalizer="default", language=FIXED_LANGUAGE)
+    drawn = split(whole, per_type=per_type, normalizer="default", language=FIXED_LANGUAGE)
     return Case(
         FIXED, FIXED_LANGUAGE, FIXED_PIVOT, (ZERO_SHOT, JOINT), corpus, drawn.train, whole,
         list(drawn.dev), test,

@@ -1,4 +1,4 @@
-"""Queries that the last method missed, to be looked at."""
+"""Print queries that the last method missed, for error analysis."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ SECOND_STAGE = ("depth", "weights")
 
 
 def failures(case: Case, setting: str, number: int, *, k: int) -> None:
-    """Print some queries whose gold is not among the first k, evenly spaced among all such."""
+    """Print queries whose gold entity is not among the first k, evenly spaced among all such."""
     kept = read_json(path_of(case.name, setting, list(ROWS)[-1]))
     if kept is None:
         raise SystemExit(f"{case.name}, {setting}: measure {list(ROWS)[-1]} first")
@@ -26,7 +26,7 @@ def failures(case: Case, setting: str, number: int, *, k: int) -> None:
     missed = [at for at, rank in enumerate(cell.ranks) if not 0 < rank <= k]
     count = min(number, len(missed))
     some = [missed[at * len(missed) // count] for at in range(count)]
-    print(f"{case.name}, {setting}: {len(missed)} of {len(cell.ranks)} are missed at {k}.")
+    print(f"{case.name}, {setting}: {len(missed)} of {len(cell.ranks)} are missed at rank {k}.")
     print(summary(case, setting, cell.pivots, [case.test[at] for at in missed]))
     queries, firsts = [case.test[at] for at in some], [cell.first[at] for at in some]
     places = first_places(case, cell, queries)
@@ -36,7 +36,7 @@ def failures(case: Case, setting: str, number: int, *, k: int) -> None:
 
 
 def first_places(case: Case, cell: Cell, queries: Sequence[Query]) -> list[int]:
-    """Where the golds stand in the first stage of what the cell is about."""
+    """Return the ranks of the gold entities in the first stage."""
     own = {name: value for name, value in cell.parameters.items() if name not in SECOND_STAGE}
     training = case.training(cell.setting, cell.pivots, whole=True)
     index = METHODS["pti"](training, {"normalizer": "latin", **own})
@@ -45,32 +45,32 @@ def first_places(case: Case, cell: Cell, queries: Sequence[Query]) -> list[int]:
 
 
 def summary(case: Case, setting: str, pivots: Sequence[str], queries: Sequence[Query]) -> str:
-    """How many of them nothing could have found, and how many are names of their gold."""
+    """Say how many gold entities no pivot has, and how many queries are names of their gold."""
     tables = tables_of(case, setting, pivots)
     unlike = unlike_pivots(
         queries, tables.values(), normalizer="latin", language=case.language, languages=list(tables)
     )
     found = covered(queries, space(*tables.values()))
     return (
-        f"Of these {int((~found).sum())} have a gold that no pivot has, "
-        f"and {int((~unlike).sum())} are names of their gold, romanised."
+        f"Of these, {int((~found).sum())} have a gold entity that no pivot has, "
+        f"and {int((~unlike).sum())} are names of their gold entity after transliteration."
     )
 
 
 def show(query: Query, rank: int, before: int, instead: str, names: dict[str, list[str]]) -> None:
-    """One query on a few lines."""
-    where = f"{before} in the first stage" if before else f"not among the first {DEPTH} before"
-    now = f"now {rank}" if rank else "not among the first 30 now"
-    print(f"\n{query.mention}  {query.entity}  ({query.type}; {where}, {now})")
+    """Print one query on a few lines."""
+    first = f"rank {before} in the first stage" if before else f"not in its first {DEPTH}"
+    last = f"rank {rank} in the second" if rank else "not in the first 30 of the second"
+    print(f"\n{query.mention}  {query.entity}  ({query.type}; {first}, {last})")
     print(f"    {'; '.join(names.get(query.entity, [])) or 'no pivot has it'}")
     if instead and instead != query.entity:
-        print(f"    first instead: {instead} {'; '.join(names.get(instead, []))}")
+        print(f"    first candidate: {instead} {'; '.join(names.get(instead, []))}")
 
 
 def names_of(
     case: Case, setting: str, pivots: Sequence[str], entities: set[str]
 ) -> dict[str, list[str]]:
-    """Their names in the pivots and in what is known of the target, a few of each."""
+    """Return a few names of each entity in the pivots and in the target's training data."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -88,7 +88,7 @@ def names_of(
 
 
 def tables_of(case: Case, setting: str, pivots: Sequence[str]) -> dict[str, MentionTable]:
-    """All that was learned from."""
+    """Return all tables of the training data, by language."""
     training = case.training(setting, pivots, whole=True)
     own = {} if training.target is None else {case.language: training.target}
     return {**own, **training.pivots}

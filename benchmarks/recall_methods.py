@@ -1,4 +1,4 @@
-"""The methods that are compared: how each is chosen on dev, built, and how large it is."""
+"""The methods of recall.py: how each is tuned on dev and built, and how large it is."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,17 +20,18 @@ from candgen.methods import Generator, Training
 from candgen.queries import Query
 
 K = 30
-EPOCHS = 5
 LONGEST = 600.0
-"""CPU seconds that training Charagram may take; where an epoch is too slow, there are fewer."""
+"""CPU seconds that training Charagram may take; if an epoch is too slow, there are fewer."""
+NEEDS = {"charagram": ("torch",), "tfidf": ("sklearn",), "tfidf-several": ("sklearn",)}
+"""The optional packages of methods."""
 
 MU = {"jv-id": 0.01}
 USUAL_MU = 0.2
-"""What dev chose in ``candgen reproduce`` (docs/results.md) among 0.01, 0.1 and 0.2."""
+"""Chosen on dev in ``candgen reproduce`` (docs/results.md) among 0.01, 0.1 and 0.2."""
 
 
 class Made(NamedTuple):
-    """A generator, what dev chose for it, and the CPU seconds that took."""
+    """A generator, the parameters chosen on dev, and the CPU seconds of tuning and building."""
 
     generator: Generator
     parameters: dict[str, Any]
@@ -44,7 +45,7 @@ Make = Callable[[Case, str, list[str]], Made]
 
 @dataclass(frozen=True)
 class Row:
-    """A method: what the table calls it, and whether it learns from several pivots or from one."""
+    """A method: its label in the tables, and whether it has several pivots or one."""
 
     label: str
     make: Make
@@ -52,7 +53,7 @@ class Row:
 
 
 def tuned(case: Case, setting: str, pivots: list[str], *, method: str, **fixed: object) -> Made:
-    """What dev says is best, built with everything there is."""
+    """Tune a method on dev, then build it from all training data."""
     training = case.training(setting, pivots)
     way = METHODS[method]
     dev = case.dev if len(pivots) == 1 else case.some_dev
@@ -64,13 +65,13 @@ def tuned(case: Case, setting: str, pivots: list[str], *, method: str, **fixed: 
 
 
 def reranked(case: Case, setting: str, pivots: list[str]) -> Made:
-    """Both stages: the alphas by some dev queries, the weights of the second by all of them."""
+    """Both stages: alphas chosen on a sample of dev, weights of the second learned on all of it."""
     training = case.training(setting, pivots)
     dev = case.some_dev
     tuning, parameters = cpu_time(lambda: _chosen(training, dev))
     building, generator = cpu_time(lambda: METHODS["rerank"](training, parameters))
     weights = generator.weights  # type: ignore[attr-defined]
-    if case.whole is not case.train:  # dev may not be part of what weights are learned with
+    if case.whole is not case.train:  # weights must not be learned with dev in the index
         whole = case.training(setting, pivots, whole=True)
         generator = _with_weights(whole, parameters, weights)
     chosen = {**parameters, "weights": weights._asdict()}
@@ -78,7 +79,7 @@ def reranked(case: Case, setting: str, pivots: list[str]) -> Made:
 
 
 def first_stage(case: Case, setting: str, pivots: list[str]) -> Made:
-    """The first stage of the row below, with what was chosen for that."""
+    """The first stage of rerank, with the parameters chosen for rerank."""
     known = read_json(path_of(case.name, setting, "rerank"))
     tuning, parameters = 0.0, {}
     if known is None:
@@ -92,7 +93,7 @@ def first_stage(case: Case, setting: str, pivots: list[str]) -> Made:
 
 
 def _chosen(training: Training, dev: Sequence[Query]) -> dict[str, Any]:
-    """The normalizer, alphas and lam of both stages, as ``candgen tune`` chooses them."""
+    """Choose the normalizer, the alphas and lam of both stages as ``candgen tune`` does."""
     normalizer, _ = choose_normalizer(training, dev)
     fixed = {"normalizer": normalizer}
     return {**fixed, **tune(METHODS["rerank"], training, dev, fixed=fixed, k=K).best.parameters}
@@ -111,14 +112,14 @@ def _with_weights(training: Training, parameters: dict[str, Any], weights: Any) 
 
 
 def plain(case: Case, setting: str, pivots: list[str], *, method: str) -> Made:
-    """A method that has nothing to choose."""
+    """Build a method without hyperparameters."""
     training = case.training(setting, pivots, whole=True)
     seconds, generator = cpu_time(lambda: METHODS[method](training, {}))
     return Made(generator, {}, 0.0, seconds)
 
 
 def tfidf(case: Case, setting: str, pivots: list[str], *, normalizer: str) -> Made:
-    """TF-IDF on the same names."""
+    """Build TF-IDF from the same names."""
     from tfidf import Tfidf  # noqa: PLC0415 -- scikit-learn
 
     training = case.training(setting, pivots, whole=True)
@@ -132,22 +133,22 @@ def tfidf(case: Case, setting: str, pivots: list[str], *, normalizer: str) -> Ma
 
 
 class TooSlowError(Exception):
-    """So many epochs would take too long."""
+    """Training would take too long; ``epochs`` says how many fit."""
 
     def __init__(self, epochs: int) -> None:
         self.epochs = epochs
 
 
 def charagram(case: Case, setting: str, pivots: list[str]) -> Made:
-    """Charagram with the English names, for five epochs, or as many as there is time for."""
+    """Train Charagram with the English names, for as many epochs as fit into LONGEST."""
     training = case.training(setting, pivots, whole=True)
     if case.whole is not case.train:
-        training = replace(training, dev=())  # dev is part of what it learns from
-    parameters: dict[str, Any] = {"epochs": EPOCHS}
+        training = replace(training, dev=())  # dev is part of the training data
+    parameters: dict[str, Any] = {"epochs": case.epochs}
     if setting == JOINT:
         parameters["mu"] = MU.get(case.name, USUAL_MU)
     try:
-        watched = replace(training, progress=_watch())
+        watched = replace(training, progress=_stop_if_slow(case.epochs))
         seconds, generator = cpu_time(lambda: METHODS["charagram"](watched, parameters))
         note = ""
     except TooSlowError as slow:
@@ -157,20 +158,20 @@ def charagram(case: Case, setting: str, pivots: list[str]) -> Made:
     return Made(generator, parameters, 0.0, seconds, note)
 
 
-def _watch() -> Callable[[str, float], None]:
-    """Look at the clock after the first epoch."""
+def _stop_if_slow(epochs: int) -> Callable[[str, float], None]:
+    """Return a progress function that raises TooSlowError after the first epoch if it was slow."""
     began = time.process_time()
     decided = False
 
-    def tell(doing: str, share: float) -> None:
+    def check(doing: str, fraction: float) -> None:
         nonlocal decided
-        if not decided and share >= 1 / EPOCHS and doing != "done":
+        if not decided and fraction >= 1 / epochs and doing != "done":
             decided = True
-            epochs = int(LONGEST * share * EPOCHS / (time.process_time() - began))
-            if epochs < EPOCHS:
-                raise TooSlowError(max(epochs, 1))
+            possible = int(LONGEST * fraction * epochs / (time.process_time() - began))
+            if possible < epochs:
+                raise TooSlowError(max(possible, 1))
 
-    return tell
+    return check
 
 
 ROWS: dict[str, Row] = {
@@ -184,11 +185,11 @@ ROWS: dict[str, Row] = {
     "pti-several": Row("PTI, several pivots", first_stage, several=True),
     "rerank": Row("PTI, several pivots, second stage", reranked, several=True),
 }
-"""In the order of the tables: the last is ours, and is compared with all others."""
+"""In the order of the tables; the last one is compared with all others."""
 
 
 def bytes_of(generator: Any) -> int:  # noqa: ANN401
-    """What is stored, or what arrays take of one that cannot be stored."""
+    """Return the stored bytes, or those of the arrays of a generator that cannot be stored."""
     if not hasattr(generator, "save"):
         return int(generator.nbytes)
     with TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The tables of recall, from the cells that there are."""
+"""The tables of recall.py, from the stored results."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Column:
 
     @classmethod
     def read(cls, case: str, setting: str) -> "Column | None":
-        """What there is; cells of other queries are not looked at."""
+        """Return the stored cells, or None; cells of other queries are ignored."""
         known = read_json(path_of(case, "all", "queries"))
         if known is None or setting not in known["settings"]:
             return None
@@ -38,28 +38,28 @@ class Column:
         return cls(case, setting, found, np.array(known["unlike"], np.bool_)) if found else None
 
     def ranks(self, method: str, *, unlike: bool = False) -> npt.NDArray[np.int64]:
-        """Of all queries, or of those that are no pivot name."""
+        """Return the ranks of all queries, or of those without an exact match in the pivot."""
         ranks = np.array(self.cells[method].ranks, np.int64)
         return ranks[self.unlike] if unlike else ranks
 
     def recall(self, method: str, k: int, *, unlike: bool = False) -> float:
-        """In percent."""
+        """Return recall in percent."""
         return recall(self.ranks(method, unlike=unlike), k)
 
     def gain(self, method: str, over: str, k: int, *, unlike: bool = False) -> Comparison:
-        """One method beside another on the same queries."""
+        """Compare two methods on the same queries."""
         first, second = (self.ranks(name, unlike=unlike) for name in (method, over))
         return compare(first, second, k)
 
 
 def columns(cases: Sequence[str] = NAMES) -> list[Column]:
-    """Everything that was measured."""
+    """Return everything that was measured."""
     every = (Column.read(case, setting) for setting in SETTINGS for case in cases)
     return [column for column in every if column is not None]
 
 
 def tables(every: Sequence[Column]) -> Iterator[Table]:
-    """All of them, the most important first."""
+    """Yield all tables, the most important first."""
     for unlike in (False, True):
         yield overview(every, unlike=unlike)
     if any(last(column) for column in every):
@@ -86,18 +86,18 @@ def overview(every: Sequence[Column], *, unlike: bool) -> Table:
         )
         for column in every
     )  # fmt: skip
-    asked = "queries that are no name of the gold in the paper's pivot" if unlike else "all queries"
+    asked = "queries without an exact match in the pivot" if unlike else "all queries"
     names = ("setting", "pair", "queries", *(ROWS[name].label for name in methods))
     return Table(f"Recall{' / '.join(f'@{k}' for k in KS)}, {asked}", names, rows)
 
 
 def last(column: Column) -> str | None:
-    """The method that is compared with the others: the last there is, if it is ours."""
+    """Return the method that is compared with the others: the last one, if it was measured."""
     return list(ROWS)[-1] if list(ROWS)[-1] in column.cells else None
 
 
 def gains(every: Sequence[Column]) -> Table:
-    """The last method beside PTI with one pivot, where names differ."""
+    """The last method compared with PTI with one pivot, where names differ."""
     rows = []
     for column in every:
         name, number = last(column), int(column.unlike.sum())
@@ -110,14 +110,18 @@ def gains(every: Sequence[Column]) -> Table:
             one.interval.shown, Difference(thirty.difference), thirty.interval.shown,
         ))  # fmt: skip
     names = (
-        "setting", "pair", "queries", "PTI, @1", "ours, @1", "gain @1", "95%", "gain @30",
+        "setting", "pair", "queries", "PTI, @1", "rerank, @1", "gain @1", "95%", "gain @30",
         "95% of it",
     )  # fmt: skip
-    return Table("Beside PTI with one pivot, on queries that are no pivot name", names, tuple(rows))
+    return Table(
+        "Compared with PTI with one pivot, on queries without an exact match in the pivot",
+        names,
+        tuple(rows),
+    )
 
 
 def losses(every: Sequence[Column]) -> Table:
-    """The last method beside each of the others: where it is significantly worse."""
+    """The last method compared with each of the others, where it is worse."""
     rows: list[tuple[Any, ...]] = []
     seen = 0
     for column in every:
@@ -130,14 +134,14 @@ def losses(every: Sequence[Column]) -> Table:
                     if found.difference < 0:
                         rows.append((
                             column.setting, column.case, ROWS[other].label, f"@{k}",
-                            "no pivot name" if unlike else "all", Difference(found.difference),
+                            "no exact match" if unlike else "all", Difference(found.difference),
                             found.interval.shown, f"{found.p_value:.2g}",
                             "significant" if found.p_value < 0.05 else "",
                         ))  # fmt: skip
-    names = ("setting", "pair", "beside", "k", "queries", "difference", "95%", "p", " ")
-    note = f"Of {seen} paired comparisons, those in which the last method is behind."
+    names = ("setting", "pair", "compared with", "k", "queries", "difference", "95%", "p", " ")
+    note = f"Of {seen} paired comparisons, those in which rerank is worse."
     rows.sort(key=lambda row: (not row[-1], row[5]))
-    return Table("Where ours is behind", names, tuple(rows), note=note)
+    return Table("Where rerank is worse", names, tuple(rows), note=note)
 
 
 def detail(every: Sequence[Column]) -> Table:
@@ -154,12 +158,12 @@ def detail(every: Sequence[Column]) -> Table:
                     row.append(f"{recall(ranks, k):.1f} ({interval})" if len(ranks) else None)
             rows.append((*row, cell.more.get("ceiling")))
     names = (
-        "pair", "setting", "method", "queries", *(f"@{k}" for k in KS), "no pivot name",
+        "pair", "setting", "method", "queries", *(f"@{k}" for k in KS), "no exact match",
         *(f"of these @{k}" for k in KS), "ceiling",
     )  # fmt: skip
     note = (
-        "In brackets 95% bootstrap intervals. Ceiling: percent of all queries whose gold can be "
-        "found at all."
+        "In brackets 95% bootstrap intervals. Ceiling: percent of all queries whose gold entity "
+        "the index has."
     )
     return Table("Recall@1, @10 and @30", names, tuple(rows), note=note)
 
@@ -174,18 +178,18 @@ def costs(every: Sequence[Column]) -> Table:
         for column in every for name, cell in column.cells.items()
     )  # fmt: skip
     names = (
-        "pair", "setting", "method", "choosing on dev, s", "building, s", "ms a query", "MB",
+        "pair", "setting", "method", "tuning on dev, s", "building, s", "ms a query", "MB",
         "note",
     )  # fmt: skip
     note = (
-        "CPU time of all threads, on a machine that did other work too. MB: what is stored; of "
-        "TF-IDF, its arrays without the strings."
+        "CPU time of all threads, on a machine with other load. MB: the stored index; for TF-IDF, "
+        "its arrays without the strings."
     )
-    return Table("What it costs", names, rows, note=note, decimals=2)
+    return Table("Costs", names, rows, note=note, decimals=2)
 
 
 def chosen(every: Sequence[Column]) -> Table:
-    """What dev chose."""
+    """The parameters chosen on dev."""
     rows = tuple(
         (
             column.case, column.setting, ROWS[name].label, " ".join(cell.pivots),
@@ -194,12 +198,12 @@ def chosen(every: Sequence[Column]) -> Table:
         for column in every for name, cell in column.cells.items() if cell.parameters
     )  # fmt: skip
     return Table(
-        "What was chosen on dev", ("pair", "setting", "method", "pivots", "parameters"), rows
+        "Parameters chosen on dev", ("pair", "setting", "method", "pivots", "parameters"), rows
     )
 
 
 def in_words(parameters: dict[str, Any]) -> str:
-    """Parameters, one after the other."""
+    """Return parameters as text."""
     parts = []
     for name, value in parameters.items():
         if isinstance(value, dict):
