@@ -53,8 +53,8 @@ def main() -> None:
 
 def measure(data: Path, pair: str, target: str, pivots: Sequence[str], per_type: int) -> None:
     """Both settings and both methods of one pair."""
-    tables = {each: candgen.MentionTable.read(data / f"{each}.tsv.gz") for each in pivots}
-    names = candgen.MentionTable.read(data / f"{target}.tsv.gz")
+    tables = {each: read_table(data, each) for each in pivots}
+    names = read_table(data, target)
     parts = candgen.split(
         names, per_type=per_type, seed=SEED, normalizer="default", language=target
     )
@@ -69,6 +69,14 @@ def measure(data: Path, pair: str, target: str, pivots: Sequence[str], per_type:
             row(pair, setting, method, "learned", learned, generator, parts.test)
             fixed = Calibration(learned.link, FIXED[learned.link])
             row(pair, setting, method, "fixed", fixed, peer, parts.test)
+
+
+def read_table(data: Path, language: str) -> candgen.MentionTable:
+    """Read the table of a language, in whatever format it has."""
+    found = sorted(data.glob(f"{language}.*"))
+    if len(found) != 1:
+        raise SystemExit(f"{data}: expected one table {language}.*, found {len(found)}")
+    return candgen.MentionTable.read(found[0])
 
 
 def row(

@@ -27,9 +27,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from measure import add_data, add_queries, cpu_time, missing_packages
-from recall_cases import FIXED, JOINT, MOST_DEV, NAMES, ZERO_SHOT, Case, open_case
+from recall_cases import EPOCHS, FIXED, JOINT, MOST_DEV, NAMES, ZERO_SHOT, Case, open_case
 from recall_failures import failures
-from recall_methods import EPOCHS, NEEDS, ROWS, K, bytes_of
+from recall_methods import NEEDS, ROWS, K, bytes_of
 from recall_results import Cell, path_of, read_json, write_json
 from recall_tables import columns, tables
 from synthetic_index import source_hash
