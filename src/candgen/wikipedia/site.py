@@ -146,6 +146,15 @@ def _elements(header: bytes) -> Iterator[tuple[str, Element]]:
     for start in range(0, len(header), _PIECE):
         parser.feed(header[start : start + _PIECE])
         yield from cast("Iterator[tuple[str, Element]]", parser.read_events())
+        if hasattr(parser, "flush"):  # since Expat 2.6, events of a long token may come late
+            problem = None
+            try:
+                parser.flush()
+            except ParseError as error:  # which read_events raises only after feed
+                problem = error
+            yield from cast("Iterator[tuple[str, Element]]", parser.read_events())
+            if problem is not None:
+                raise problem
 
 
 def _tag(element: Element) -> str:
