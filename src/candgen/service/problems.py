@@ -6,6 +6,8 @@ from typing import Any
 from starlette.responses import JSONResponse
 
 MEDIA_TYPE = "application/problem+json"
+TITLES = {413: "Request Entity Too Large", 422: "Unprocessable Entity"}
+"""Reason phrases that Python 3.13 changed: the same title on every version."""
 
 
 class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
@@ -24,7 +26,7 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
         """The members of the problem; what kind it is, its status tells."""
         return {
             "type": "about:blank",
-            "title": HTTPStatus(self.status).phrase,
+            "title": TITLES.get(self.status, HTTPStatus(self.status).phrase),
             "status": self.status,
             "detail": self.detail,
             **self.more,
