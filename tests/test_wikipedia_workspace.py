@@ -28,8 +28,8 @@ def test_a_part_is_finished_when_its_tally_is_there(workspace):
     tally.pages["read"] = 3
     workspace.table("links", 0, 0).write_text("x")
     assert workspace.finished(0) is None
-    workspace.close_part(0, tally)
-    assert workspace.finished(0) == tally
+    workspace.close_part(0, tally.to_json())
+    assert workspace.finished(0) == tally.to_json()
     assert workspace.finished(1) is None
 
 
@@ -42,11 +42,11 @@ def test_tables_are_listed_by_kind_in_the_order_of_parts(workspace):
 
 
 def test_what_is_finished_is_kept_only_by_who_resumes(output, workspace):
-    workspace.close_part(0, Tally())
+    workspace.close_part(0, Tally().to_json())
     workspace.release()
     again = Workspace(output)
     again.begin(dict(reversed(PLAN.items())), resume=True)
-    assert again.finished(0) == Tally()
+    assert again.finished(0) == Tally().to_json()
     again.release()
     again.begin(PLAN, resume=False)
     assert again.finished(0) is None
@@ -54,22 +54,22 @@ def test_what_is_finished_is_kept_only_by_who_resumes(output, workspace):
 
 
 def test_two_runs_do_not_work_in_one_folder(output, workspace):
-    workspace.close_part(0, Tally())
+    workspace.close_part(0, Tally().to_json())
     for resume in (True, False):
         with pytest.raises(StorageError, match=r"^another run is at work"):
             Workspace(output).begin(PLAN, resume=resume)
-    assert workspace.finished(0) == Tally()
+    assert workspace.finished(0) == Tally().to_json()
     workspace.discard()
     assert not workspace.folder.exists()
     workspace.begin(PLAN, resume=False)
 
 
 def test_another_plan_is_not_resumed_and_what_it_made_is_kept(output, workspace):
-    workspace.close_part(0, Tally())
+    workspace.close_part(0, Tally().to_json())
     workspace.release()
     with pytest.raises(StorageError, match="other files or other options and cannot be resumed"):
         Workspace(output).begin({**PLAN, "dumps": ["is.xml"]}, resume=True)
-    assert workspace.finished(0) == Tally()
+    assert workspace.finished(0) == Tally().to_json()
 
 
 @pytest.mark.parametrize("resume", [True, False])

@@ -32,7 +32,7 @@ from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen.evaluation.experiment import Tuning
-    from candgen.evaluation.split import TrainDevTest
+    from candgen.folds import Folds
     from candgen.methods import Method, Training
     from candgen.queries import Query
 
@@ -278,7 +278,7 @@ def _check_searched(
         )
 
 
-def _warn_of_folding(dataset: Path, parts: "TrainDevTest", normalizer: str | None) -> None:
+def _warn_of_folding(dataset: Path, parts: "Folds", normalizer: str | None) -> None:
     split_by = getattr(parts, "normalizer", normalizer)
     if normalizer is not None and split_by != normalizer:
         logging.getLogger("candgen").warning(

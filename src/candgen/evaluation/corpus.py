@@ -1,10 +1,8 @@
 """The data that experiments run on: a folder in the released layout, or one of mention tables."""
 
-import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
 from pathlib import Path
 
 from candgen.errors import ParameterError, TableError
@@ -14,18 +12,16 @@ from candgen.evaluation.released import (
     DEV,
     TEST,
     TRAIN,
-    is_released,
-    languages,
     read_released,
 )
-from candgen.evaluation.split import Setting, Split, TrainDevTest, split
+from candgen.evaluation.split import Setting, Split, split
+from candgen.evaluation.table_folder import LanguageFiles
+from candgen.folds import Folds
 from candgen.mentions import MentionTable
 from candgen.methods import Progress, Training, nothing
 from candgen.queries import HARD, Query
 
-Stamped = tuple[tuple[Path, int, int], ...]
 ENGLISH = "en"
-SUFFIXES = (".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class Case:
 
     pair: Pair
     pivots: Mapping[str, MentionTable]
-    parts: TrainDevTest
+    parts: Folds
     english: MentionTable | None
     progress: Progress = field(default=nothing, compare=False, repr=False)
 
@@ -56,34 +52,16 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """A folder with a file ``<language>.*`` or a folder ``<language>`` for each language.
+class Corpus(LanguageFiles):
+    """The data of a folder, split: a file or a folder for each language.
 
     Tables are split here, after the normalizer: what the index cannot tell apart is one mention.
     Queries in the released layout are taken as they are.
     """
 
-    folder: Path
-    per_type: int = 1000
-    seed: int = 0
-    normalizer: str = "default"
-    skip_bad_rows: bool = False
-
-    @cached_property
-    def released(self) -> bool:
-        """Whether this is the layout in which the paper's authors released their data."""
-        if not self.folder.is_dir():
-            raise TableError(f"{self.folder} is not a folder: name the folder that holds the data")
-        return is_released(self.folder)
-
-    @cached_property
-    def languages(self) -> list[str]:
-        """The languages that there is data of."""
-        if self.released:
-            return languages(self.folder)
-        return sorted(
-            {path.name.split(".")[0] for path in self.folder.iterdir() if _is_table(path)}
-        )
+    per_type: int = field(default=1000, kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+    normalizer: str = field(default="default", kw_only=True)
 
     def case(self, pair: Pair) -> Case:
         """A target, split, and its pivots."""
@@ -98,18 +76,13 @@ class Corpus:
         parts = self.parts(language, "high-resource")
         return Case(pair, {}, parts, self._english(language, parts))
 
-    def _english(self, target: str, parts: TrainDevTest) -> MentionTable | None:
+    def _english(self, target: str, parts: Folds) -> MentionTable | None:
         """English names, if there are any; where English is the target, not those of its tests."""
         if target == ENGLISH:
             return parts.train if len(parts.train) else None
         return self.table(ENGLISH) if ENGLISH in self.languages else None
 
-    def table(self, language: str) -> MentionTable:
-        """All pairs of a language, or its training data in the released layout."""
-        path = self.path(language)
-        return _read(path, _stamped(path), skip_bad_rows=self.skip_bad_rows)
-
-    def parts(self, language: str, setting: Setting) -> TrainDevTest:
+    def parts(self, language: str, setting: Setting) -> Folds:
         """Training data, dev and test; those that were released, or a split of the table."""
         if self.released:
             path = self.path(language)
@@ -125,10 +98,6 @@ class Corpus:
             return found
         return self._split(self.table(language), language, setting)
 
-    def fingerprint(self, *names: str) -> dict[str, str]:
-        """The SHA-256 of each language's files, to tell whether results still belong to them."""
-        return {name: _digest(*_stamped(self.path(name))) for name in sorted(set(names))}
-
     def _split(self, table: MentionTable, language: str, setting: Setting) -> Split:
         if len(table) == 0:
             raise TableError(f"{self.path(language)} has no pairs: there is nothing to split")
@@ -143,24 +112,6 @@ class Corpus:
                 )
         return made
 
-    def path(self, language: str) -> Path:
-        """The file or folder of a language; a clear refusal where there is none, or two."""
-        if self.released:
-            found = [self.folder / language] if language in self.languages else []
-        else:
-            found = [self.folder / (language + suffix) for suffix in SUFFIXES]
-            found = [path for path in found if path.exists()]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise TableError(
-                f"{found[0]} and {found[1].name} are both tables of {language}: keep one"
-            )
-        raise TableError(
-            f"{self.folder} has no data of {language!r}: expected {language}.tsv.gz, "
-            f"{language}.parquet, or a folder {language} with mentions_tr.txt"
-        )
-
 
 @dataclass(frozen=True)
 class _Parts:
@@ -170,7 +121,7 @@ class _Parts:
     test: list[Query]
 
 
-def _without_hard(found: TrainDevTest) -> _Parts:
+def _without_hard(found: Folds) -> _Parts:
     return _Parts(found.language, found.train, _not_hard(found.dev), _not_hard(found.test))
 
 
@@ -178,35 +129,7 @@ def _not_hard(queries: Sequence[Query]) -> list[Query]:
     return [query for query in queries if query.type != HARD]
 
 
-def _is_table(path: Path) -> bool:
-    return path.name.endswith(SUFFIXES) and not path.name.startswith(".")
-
-
-def _stamped(path: Path) -> Stamped:
-    """The files of a language, each with its size and when it was written."""
-    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
-    return tuple((each, each.stat().st_size, each.stat().st_mtime_ns) for each in files)
-
-
-@lru_cache(maxsize=4)
-def _read(path: Path, _stamped: Stamped, *, skip_bad_rows: bool) -> MentionTable:
-    """A table, which is not read again while its files stay as they are."""
-    if path.is_dir() and not path.name.endswith(SUFFIXES):
-        return read_released(path, skip_bad_rows=skip_bad_rows).train
-    return MentionTable.read(path, skip_bad_rows=skip_bad_rows)
-
-
-@lru_cache(maxsize=1024)
-def _digest(*stamped: tuple[Path, int, int]) -> str:
-    """One SHA-256 for all the files, which are not read again while they stay as they are."""
-    state = hashlib.sha256()
-    for path, _, _ in stamped:
-        with path.open("rb") as file:
-            state.update(hashlib.file_digest(file, "sha256").digest())
-    return state.hexdigest()
-
-
-def open_parts(path: Path, *, skip_bad_rows: bool = False) -> TrainDevTest:
+def open_parts(path: Path, *, skip_bad_rows: bool = False) -> Folds:
     """A dataset folder, or one language in the released layout; files are read when asked for."""
     if any((path / name).is_file() for name in (TRAIN, DEV, TEST)):
         return read_released(path, skip_bad_rows=skip_bad_rows)

@@ -25,8 +25,8 @@ from candgen.evaluation.released_lines import (
     read_training_rows,
     training_blocks,
 )
-from candgen.evaluation.split import TrainDevTest
 from candgen.files import replacing, write_text
+from candgen.folds import Folds
 from candgen.mentions import MentionTable
 from candgen.queries import Query
 from candgen.table_rows import SCHEMA, Rows
@@ -138,7 +138,7 @@ def _report(where: Path, first: str | None, bad: int, *, skip_bad_rows: bool) ->
     raise TableError(f"{first}{more} (skip_bad_rows=True, or --skip-bad-rows, leaves them out)")
 
 
-def write_released(folder: FilePath, data: TrainDevTest) -> None:
+def write_released(folder: FilePath, data: Folds) -> None:
     """Write training data, dev and test to the folder of one language, or nothing at all.
 
     A count of 3 becomes three lines. What would not read back the same is refused: an underscore

@@ -56,7 +56,7 @@ def gather(
     The site may be unknown if there is one part, which then tells it.
     """
     finished = ((number, workspace.finished(number)) for number in range(len(parts)))
-    tallies = {number: tally for number, tally in finished if tally is not None}
+    tallies = {number: Tally.from_json(text) for number, text in finished if text is not None}
     meter = _Meter(parts, tallies, progress)
     one_by_one = workers == 1 or len(parts) - len(tallies) <= 1 or options.pages is not None
     work = partial(
@@ -114,7 +114,7 @@ def _harvest(
         else:
             write_arrow(workspace.table("pages", task.number, tables), found.table)
             tables += 1
-    workspace.close_part(task.number, tally)
+    workspace.close_part(task.number, tally.to_json())
     if site is None:
         raise AssertionError("harvest gives the site if it was not told it")
     return _Done(task.number, site, tally)

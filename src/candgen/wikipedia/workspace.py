@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 
 from candgen.errors import StorageError
 from candgen.files import hold, write_text
-from candgen.wikipedia.tally import Tally
 
 _PLAN = "plan.json"
 _LOCK = "lock"
@@ -119,14 +118,14 @@ class Workspace:
         """Name all tables of a kind."""
         return sorted(self.folder.glob(f"*.{kind}"))
 
-    def close_part(self, part: int, tally: Tally) -> None:
-        """Tell that all tables of a part are there."""
-        write_text(self._tally(part), tally.to_json())
+    def close_part(self, part: int, tally: str) -> None:
+        """Record that all tables of a part are there, with its tally."""
+        write_text(self._tally(part), tally)
 
-    def finished(self, part: int) -> Tally | None:
-        """Give the tally of a part if it is finished."""
+    def finished(self, part: int) -> str | None:
+        """Return the tally of a part if the part is finished."""
         try:
-            return Tally.from_json(self._tally(part).read_text(encoding="utf-8"))
+            return self._tally(part).read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
 
