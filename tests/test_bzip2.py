@@ -135,8 +135,8 @@ def read_noise():
 def test_the_kernel_stays_within_its_arrays_whatever_it_reads():
     """Without compilation an index that is out of bounds is an IndexError."""
     done = subprocess.run(
-        [sys.executable, "-c", "import test_bzip2; test_bzip2.read_noise()"],
-        cwd=Path(__file__).parent,
+        [sys.executable, "-c", f"from {__name__} import read_noise; read_noise()"],
+        cwd=Path(__file__).parents[1],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,

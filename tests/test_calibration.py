@@ -13,7 +13,7 @@ from candgen import storage
 from candgen.calibration import DEPTH, FIXED, LINKS, Calibration, Weights
 from candgen.errors import StorageError
 from candgen.storage import Contents
-from service_world import toy_index
+from tests.support.service_world import toy_index
 
 SCORES = st.lists(st.floats(1e-30, 1e30), max_size=60).map(lambda some: sorted(some, reverse=True))
 LINK = st.sampled_from(sorted(FIXED))

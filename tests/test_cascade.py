@@ -8,15 +8,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import candgen
-import toy
 from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query, WikiPriors
 from candgen.conformance import check_generator
 from candgen.generators import METHODS
 from candgen.generators.candidate import check_query
 from candgen.methods import Training, rank_golds
-from oracle import Oracle
-from oracle_tiers import PriorsOracle, in_turn
-from worlds import ALPHAS, ENTITIES, LAMS, large_world, mentions, tables
+from tests.support import toy
+from tests.support.oracle import Oracle
+from tests.support.tiers_oracle import PriorsOracle, in_turn
+from tests.support.worlds import ALPHAS, ENTITIES, LAMS, large_world, mentions, tables
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 ICELANDIC = MentionTable.from_pairs(toy.ICELANDIC)

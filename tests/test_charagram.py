@@ -11,8 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import candgen
-import neural_oracle
-import oracle
 from candgen import CharNgrams, storage
 from candgen.errors import CandgenError, MissingExtraError
 from candgen.generators.neural.charagram import Charagram
@@ -21,6 +19,7 @@ from candgen.generators.neural.teaching import TOKENIZERS
 from candgen.mentions import MentionTable
 from candgen.methods import Training
 from candgen.queries import Query
+from tests.support import neural_oracle, oracle
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: candgen[neural]")
 

@@ -20,7 +20,6 @@ import numpy as np
 import pytest
 
 import candgen
-import toy
 from candgen.cli.info import TABLE_SUFFIXES
 from candgen.cli.options import (
     ALPHA,
@@ -36,6 +35,7 @@ from candgen.cli.options import (
 from candgen.cli.query import json_line, tsv_rows
 from candgen.errors import ParameterError
 from candgen.text import NORMALIZERS
+from tests.support import toy
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 

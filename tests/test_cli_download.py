@@ -4,8 +4,8 @@ import importlib
 
 import pytest
 
-from bad_server import CONTACT, DATE, JOBS, PIECES, PROPS, here
 from candgen.wikipedia.download import Kind
+from tests.support.faulty_mirror import CONTACT, DATE, JOBS, PIECES, PROPS, here
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from candgen.evaluation.dataset import read_dataset
 from candgen.generators import METHODS
 from candgen.methods import Method, Size
 from candgen.queries import read_queries
-from test_reproduce import TABLES
+from tests.test_reproduce import TABLES
 
 
 @pytest.fixture(scope="module")

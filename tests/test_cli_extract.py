@@ -6,7 +6,7 @@ import json
 import pytest
 
 import candgen
-from dumps import WrittenPage, dump_xml, write_dump
+from tests.support.dumps import WrittenPage, dump_xml, write_dump
 
 PAGES = [
     WrittenPage("Føroyar", "[[Tórshavn]] [[Mynd:x.jpg]] {{x|[[Suðuroy|S.]]}}", id=1),

@@ -12,7 +12,7 @@ import time
 import pytest
 
 import candgen
-import wikidata_world as world
+from tests.support import wikidata_world as world
 
 LANGUAGES = "fo,is"
 

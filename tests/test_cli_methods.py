@@ -19,8 +19,8 @@ from candgen.evaluation.dataset import write_dataset
 from candgen.generators import METHODS
 from candgen.methods import WORTH, Training
 from candgen.queries import write_queries
-from test_cli import environment, is_refusal, snapshot
-from test_conformance import SPLIT, TABLES, quick, skip_without_torch
+from tests.test_cli import environment, is_refusal, snapshot
+from tests.test_conformance import SPLIT, TABLES, quick, skip_without_torch
 
 MENTIONS = ["víkhavnur", "vík", "", "x", *(query.mention for query in SPLIT.test[:4])]
 

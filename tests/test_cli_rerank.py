@@ -11,7 +11,7 @@ from candgen.edits import Edit
 from candgen.generators.rerank import Rerank
 from candgen.generators.rerank_weights import FIXED, Weights
 from candgen.queries import Query, write_queries
-from test_cli import is_refusal
+from tests.test_cli import is_refusal
 
 ICELANDIC = MentionTable.from_pairs(
     [

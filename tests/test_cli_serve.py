@@ -10,8 +10,8 @@ pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[serve
 
 from candgen import storage
 from candgen.descriptions import Descriptions
-from service_world import save_toy
-from serving import serving
+from tests.support.service_world import save_toy
+from tests.support.serving import serving
 
 ENTITIES = "entity\tlanguage\tname\tdescription\ttype\nQ282\ten\twine\t\tQ154\n"
 

@@ -14,8 +14,8 @@ from candgen.conformance import check_generator
 from candgen.errors import CandgenError, ConformanceError, ParameterError, TableError
 from candgen.generators import METHODS
 from candgen.methods import Training
-from test_reproduce import TABLES
-from worlds import any_worlds, mentions, worlds
+from tests.support.worlds import any_worlds, mentions, worlds
+from tests.test_reproduce import TABLES
 
 SLOW = settings(
     suppress_health_check=[HealthCheck.too_slow],

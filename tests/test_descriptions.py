@@ -15,7 +15,7 @@ from candgen import storage
 from candgen.descriptions import Described, Descriptions, read_entities
 from candgen.errors import StorageError, TableError
 from candgen.wikidata.tables import ENTITIES as WIKIDATA_SCHEMA
-from service_world import ENTITIES, save_toy, toy_index
+from tests.support.service_world import ENTITIES, save_toy, toy_index
 
 HEADER = "entity\tlanguage\tname\tdescription\ttype"
 TSV = "\n".join([HEADER, *("\t".join([*row[:4], "|".join(row[4])]) for row in ENTITIES)]) + "\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from candgen import edits
 from candgen.edits import OTHER, Edit, EditModel, _learned
 from candgen.kernels import edits as kernels
-from rerank_oracle import NaiveModel
+from tests.support.rerank_oracle import NaiveModel
 
 SYMBOLS = "abé𝔸"
 TEXT = st.text(st.sampled_from(SYMBOLS + "x😀" + OTHER), max_size=9)

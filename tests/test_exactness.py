@@ -12,7 +12,7 @@ from candgen import layout
 from candgen.index import TokenIndex
 from candgen.kernels import blocks as layout_kernels
 from candgen.kernels import search as kernels
-from worlds import LAMS, World, large_world, mentions, worlds
+from tests.support.worlds import LAMS, World, large_world, mentions, worlds
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 

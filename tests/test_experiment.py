@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import candgen
-import toy
 from candgen import MentionTable, PivotTokenIndex, Query, evaluate
 from candgen.errors import ParameterError
 from candgen.evaluation.experiment import Trial, Tuning, tune
@@ -17,6 +16,7 @@ from candgen.evaluation.metrics import bootstrap
 from candgen.evaluation.report import Answer
 from candgen.generators import METHODS
 from candgen.methods import Method, Size, Training
+from tests.support import toy
 
 PTI = METHODS["pti"]
 

@@ -11,7 +11,7 @@ from candgen.errors import ParameterError
 from candgen.generators import METHODS
 from candgen.methods import Method, Size, Training, place, rank_golds
 from candgen.queries import Query
-from worlds import ENTITIES, large_world, mentions, tables
+from tests.support.worlds import ENTITIES, large_world, mentions, tables
 
 PTI = METHODS["pti"]
 ALPHAS = st.sampled_from([0.0, 0.1, 0.4, 1.0, 1 / 3, 2.5])

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import neural_oracle
 from candgen.generators.neural import nearest as module
 from candgen.generators.neural.nearest import nearest, score, slack
+from tests.support import neural_oracle
 
 
 def unit(vectors):

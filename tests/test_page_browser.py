@@ -32,7 +32,7 @@ from candgen.descriptions import Descriptions
 from candgen.service.app import create_app
 from candgen.service.gate import PAGE_FILES
 from candgen.service.settings import Limits, Settings
-from service_world import save_toy
+from tests.support.service_world import save_toy
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import candgen
-import toy
 from candgen import CandgenError, CharNgrams, MentionTable, PivotTokenIndex, WholeMention, Words
-from worlds import large_world
+from tests.support import toy
+from tests.support.worlds import large_world
 
 ICELANDIC = MentionTable.from_pairs(toy.ICELANDIC)
 FAROESE = MentionTable.from_pairs(toy.FAROESE)

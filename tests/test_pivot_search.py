@@ -14,7 +14,7 @@ from candgen.evaluation.experiment import tune
 from candgen.generators import METHODS, pivot_choice, pivot_search
 from candgen.generators.pivot_search import search_weights, stratified
 from candgen.methods import Training, rank_golds
-from worlds import ENTITIES, mentions, tables
+from tests.support.worlds import ENTITIES, mentions, tables
 
 PTI = METHODS["pti"]
 

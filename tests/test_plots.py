@@ -205,9 +205,9 @@ def test_another_program_with_other_settings_draws_the_same(tmp_path):
         assert dict(matplotlib.rcParams) == before
     assert drawn == draw(KINDS["dots"])
     code = (
-        "import sys, hashlib; sys.path.insert(0, 'tests')\n"
-        "import test_plots as tests\n"
-        "for file in tests.draw(tests.KINDS['dots']): print(hashlib.sha256(file).hexdigest())\n"
+        "import sys, hashlib\n"
+        f"from {__name__} import KINDS, draw\n"
+        "for file in draw(KINDS['dots']): print(hashlib.sha256(file).hexdigest())\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     done = subprocess.run(

@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 
 from candgen import CharNgrams, MentionTable, PivotTokenIndex
-from oracle import Oracle, ngrams
+from tests.support.oracle import Oracle, ngrams
 
 PAIRS = [("fo", ["is"]), ("olo", ["fi"]), ("mr", ["hi"]), ("tk", ["az"]), ("mk", ["bg", "sr"])]
 ROWS = 1500

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from by_hand import answered
 from candgen import MentionTable, split
 from candgen.errors import CandgenError, ParameterError, StorageError, TableError
 from candgen.evaluation import measurements
@@ -24,6 +23,7 @@ from candgen.evaluation.study import NEEDS, Step, Study
 from candgen.generators import METHODS
 from candgen.methods import Method, Size, Training, rank_golds
 from candgen.queries import Query
+from tests.support.paper_cell import answered
 
 MEASURE = [sys.executable, "-m", "candgen.cli.measure"]
 PTI = METHODS["pti"]
@@ -215,8 +215,8 @@ def _measure_with_guess(folder):
     program = folder / "measure.py"
     program.write_text(
         "import json, sys\n"
-        f"sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
-        "from test_reproduce import PTI, guess\n"
+        f"sys.path[:0] = {[str(Path(__file__).parents[1])]!r}\n"
+        "from tests.test_reproduce import PTI, guess\n"
         "from candgen.evaluation.complexity import answer\n"
         "from candgen.methods import Method, Size\n"
         "added = Method(build=guess, size=lambda made: Size(len(made.entities)),\n"
@@ -280,8 +280,8 @@ def _measure_with(folder, name):
     program = folder / "measure.py"
     program.write_text(
         "import json, sys\n"
-        f"sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
-        f"from test_reproduce import PTI, {name}\n"
+        f"sys.path[:0] = {[str(Path(__file__).parents[1])]!r}\n"
+        f"from tests.test_reproduce import PTI, {name}\n"
         "from candgen.evaluation.complexity import answer\n"
         f"json.dump(answer({{'pti': PTI, 'mine': {name}}}, json.load(sys.stdin)), sys.stdout)\n",
         encoding="utf-8",

@@ -15,9 +15,9 @@ from candgen.generators.rerank import Rerank
 from candgen.generators.rerank_weights import FIXED, Weights
 from candgen.methods import Training
 from candgen.text import normalize
-from rerank_oracle import NaiveModel, NaiveStage
-from test_conformance import SPLIT, TABLES
-from worlds import ENTITIES, mentions, tables
+from tests.support.rerank_oracle import NaiveModel, NaiveStage
+from tests.support.worlds import ENTITIES, mentions, tables
+from tests.test_conformance import SPLIT, TABLES
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
 

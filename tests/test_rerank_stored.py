@@ -12,8 +12,8 @@ from candgen.generators.rerank import Rerank
 from candgen.generators.rerank_weights import FIXED
 from candgen.methods import Training
 from candgen.text import normalize_many
-from test_conformance import SPLIT, TABLES
-from test_rerank import FAROESE, ICELANDIC, Listed, pti, spellings
+from tests.test_conformance import SPLIT, TABLES
+from tests.test_rerank import FAROESE, ICELANDIC, Listed, pti, spellings
 
 # ---------------------------------------------------------------- refusals, files
 

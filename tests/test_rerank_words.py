@@ -10,7 +10,7 @@ from candgen.conformance import check_generator
 from candgen.generators.rerank import Rerank
 from candgen.generators.rerank_pairs import partner
 from candgen.spellings import normalized_rows
-from test_rerank import Listed
+from tests.test_rerank import Listed
 
 ENGLISH = MentionTable.from_pairs(
     [

@@ -15,7 +15,7 @@ from candgen.service.app import create_app
 from candgen.service.languages import accepted
 from candgen.service.opened import Opened
 from candgen.service.settings import Limits, Settings, name_indexes, read_key
-from service_world import save_toy, toy_index
+from tests.support.service_world import save_toy, toy_index
 
 MENTIONS = ["Vín", "Vínið", "Oslo", "", "v", "𐍅", "Vín" * 50, "\x00", "👩‍🚀", " Vín "]
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
 from candgen.service.settings import Limits
-from serving import (
+from tests.support.serving import (
     ASKED,
     OLD,
     PATIENCE,

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
-from serving import (
+from tests.support.serving import (
     ASKED,
     OLD,
     PATIENCE,

@@ -8,7 +8,16 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
-from serving import ASKED, OLD, build, eventually, everything, is_problem, says_problem, serving
+from tests.support.serving import (
+    ASKED,
+    OLD,
+    build,
+    eventually,
+    everything,
+    is_problem,
+    says_problem,
+    serving,
+)
 
 HEAD = b"POST /api/v1/candidates HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

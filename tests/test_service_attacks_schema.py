@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
 
-from serving import build, serving
+from tests.support.serving import build, serving
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 schemathesis = pytest.importorskip("schemathesis", reason="makes requests from the OpenAPI")

@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
-from serving import PATIENCE, START, Service, build, eventually, is_worker
+from tests.support.serving import PATIENCE, START, Service, build, eventually, is_worker
 
 
 @pytest.fixture

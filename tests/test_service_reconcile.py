@@ -15,7 +15,7 @@ from candgen.calibration import Calibration
 from candgen.descriptions import Descriptions
 from candgen.service.app import create_app
 from candgen.service.settings import Limits, Settings, name_indexes
-from service_world import save_toy, toy_index
+from tests.support.service_world import save_toy, toy_index
 
 VIENNA = {"id": "Q515", "name": "city"}
 

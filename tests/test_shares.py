@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import candgen
-import worlds
 from candgen.errors import ParameterError
-from service_world import toy_index
+from tests.support import worlds
+from tests.support.service_world import toy_index
 
 
 def check(index, mention, entities, lam):

@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import candgen
-import toy
 from candgen.calibration import Calibration, Weights
 from candgen.errors import MissingExtraError, ParameterError, StorageError
+from tests.support import toy
 
 spacy = pytest.importorskip("spacy", reason="spaCy is optional")
 

@@ -24,7 +24,7 @@ from candgen.wikipedia.extract import Options, extract
 from candgen.wikipedia.mirror import find_wikis
 from candgen.wikipedia.options import FOLDS
 from candgen.wikipedia.spark_outputs import REPORT
-from dumps import WrittenPage, multistream, write_dump
+from tests.support.dumps import WrittenPage, multistream, write_dump
 
 MASTER = "local-cluster[2,1,1024]"
 # Little data and many short steps: code need not be fast, but made fast.

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-import oracle
 from candgen.generators.neural.spelling import TEXTS_AT_ONCE, Spelling
 from candgen.tokenizers import CharNgrams
+from tests.support import oracle
 
 
 def test_tokens_are_those_of_the_oracle():

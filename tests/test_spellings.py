@@ -11,7 +11,7 @@ from candgen import MentionTable
 from candgen.edits import EditModel
 from candgen.spellings import Spellings, logarithm, normalized_rows
 from candgen.text import normalize
-from worlds import ENTITIES, mentions, tables
+from tests.support.worlds import ENTITIES, mentions, tables
 
 
 def spelled(named, normalizer="none", languages=None):

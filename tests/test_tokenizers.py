@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from candgen import CandgenError, CharNgrams, WholeMention, Words
 from candgen.tokenizers import BOUNDARY, codepoints, from_parameters, numbered, to_parameters
-from oracle import WILDCARD, ngrams, whole, words
+from tests.support.oracle import WILDCARD, ngrams, whole, words
 
 
 def shown(token):

@@ -10,8 +10,8 @@ from candgen.errors import ParameterError
 from candgen.generators.pivot_method import FUSION, PTI, SMOOTHING, WILDCARDS
 from candgen.methods import Training, rank_golds
 from candgen.queries import Query
-from toy import FAROESE, ICELANDIC
-from worlds import ENTITIES, mentions, worlds
+from tests.support.toy import FAROESE, ICELANDIC
+from tests.support.worlds import ENTITIES, mentions, worlds
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
 VERSIONS = {"pti": PTI, "wildcards": WILDCARDS, "fusion": FUSION, "smoothing": SMOOTHING}

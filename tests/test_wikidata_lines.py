@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import wikidata_world as world
 from candgen.wikidata import bzip2 as wikidata_bzip2
 from candgen.wikidata import lines as wikidata_lines
 from candgen.wikidata.bzip2 import Damage, blocks
 from candgen.wikidata.lines import Chunk, Cut, Lines, lines
-from wikidata_files import KINDS, LANGUAGES, extract, many_items, tables, write_dump
+from tests.support import wikidata_world as world
+from tests.support.wikidata_files import KINDS, LANGUAGES, extract, many_items, tables, write_dump
 
 # Lines and parts
 

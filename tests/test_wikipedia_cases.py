@@ -3,7 +3,7 @@
 import pytest
 
 from candgen.wikipedia.links import LinkReader
-from wikitext_cases import CASES, site_of
+from tests.support.wikitext_cases import CASES, site_of
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.text[:40])

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bad_server import ARTICLES, CONTACT, DATE, JOBS, PATH, PIECES, PROPS, Fault, here
 from candgen.errors import ParameterError, StorageError
 from candgen.wikipedia import client, published
 from candgen.wikipedia.download import (
@@ -25,6 +24,17 @@ from candgen.wikipedia.download import (
     Network,
     State,
     download,
+)
+from tests.support.faulty_mirror import (
+    ARTICLES,
+    CONTACT,
+    DATE,
+    JOBS,
+    PATH,
+    PIECES,
+    PROPS,
+    Fault,
+    here,
 )
 
 

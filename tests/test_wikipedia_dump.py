@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from candgen.errors import TableError
 from candgen.wikipedia import dump
 from candgen.wikipedia.dump import DAMAGED, STDIN, TRUNCATED, Fault, Part, Reading, parts, read
-from dumps import WrittenPage, compressed, cut, dump_xml, members, multistream
+from tests.support.dumps import WrittenPage, compressed, cut, dump_xml, members, multistream
 
 XML = dump_xml([WrittenPage("Føroyar", "[[Tórshavn]]" * 9), WrittenPage("Land", "")])
 KINDS = (".xml", ".xml.gz", ".xml.bz2")

@@ -21,9 +21,17 @@ from candgen.wikipedia.links import Link, LinkReader
 from candgen.wikipedia.names import without_parenthesis
 from candgen.wikipedia.pages import header
 from candgen.wikipedia.site import Site
-from dumps import END, WrittenPage, cut_every, dump_xml, multistream, pieces, write_dump
-from extract_oracle import PageRow, resolve
-from faroese_wiki import PAGES, WITHOUT_IDS, rows
+from tests.support.dumps import (
+    END,
+    WrittenPage,
+    cut_every,
+    dump_xml,
+    multistream,
+    pieces,
+    write_dump,
+)
+from tests.support.extract_oracle import PageRow, resolve
+from tests.support.faroese_wiki import PAGES, WITHOUT_IDS, rows
 
 PAGE_PROPS = """\
 CREATE TABLE `page_props` (

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import wikitext_oracle
 from candgen.wikipedia.links import Link, LinkReader
 from candgen.wikipedia.reasons import Reason
-from wikitext_cases import CASES, site_of
-from wikitext_pages import DUMPS, dump
+from tests.support import wikitext_oracle
+from tests.support.wikitext_cases import CASES, site_of
+from tests.support.wikitext_pages import DUMPS, dump
 
 PLAIN, PREFIXES = site_of("fo"), site_of("ar")
 READER = LinkReader(PLAIN)

@@ -8,7 +8,7 @@ from candgen.wikipedia.anchors import pipe_trick, prepare, visible, without_quot
 from candgen.wikipedia.links import Link, LinkReader
 from candgen.wikipedia.reasons import Reason
 from candgen.wikipedia.titles import Title
-from wikitext_cases import site_of
+from tests.support.wikitext_cases import site_of
 
 FAROESE = site_of("fo")
 PAGE = "[[p]]{{t|[[t]]}}<ref>[[r]]</ref>\n{|\n|[[b]]{{u|[[u]]}}<ref>[[s]]</ref>\n|}\n[[e]]"

@@ -17,7 +17,7 @@ from candgen.wikipedia.options import Options
 from candgen.wikipedia.spark_queries import views
 from candgen.wikipedia.spark_tasks import ENTITIES, LINKS, PAGES, REDIRECTS, ROWS, TALLIES, Task
 from candgen.wikipedia.tally import Tally
-from dumps import WrittenPage, dump_xml, write_dump
+from tests.support.dumps import WrittenPage, dump_xml, write_dump
 
 
 def touch(folder, *names):

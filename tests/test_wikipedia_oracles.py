@@ -23,8 +23,8 @@ from candgen.wikipedia.anchors import prepare
 from candgen.wikipedia.links import LinkReader
 from candgen.wikipedia.reasons import Reason
 from candgen.wikipedia.titles import Titles
-from wikitext_cases import site_of
-from wikitext_pages import DUMPS, dump
+from tests.support.wikitext_cases import site_of
+from tests.support.wikitext_pages import DUMPS, dump
 
 SAMPLE = {"mr": 5, "el": 8, "hy": 10, "fo": 1}
 """One page of so many is looked at; all of them take more than a minute."""

@@ -15,7 +15,7 @@ from candgen.wikipedia import page_xml as module
 from candgen.wikipedia.dump import Fault, Part
 from candgen.wikipedia.page_xml import Page, parse_page, title_of
 from candgen.wikipedia.pages import pages
-from dumps import WrittenPage, page_xml
+from tests.support.dumps import WrittenPage, page_xml
 
 DUMPS = ("fowiki-two-pages", *(f"{wiki}wiki-202305-first100k-lines" for wiki in ("el", "hy", "mr")))
 

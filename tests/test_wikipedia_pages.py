@@ -14,7 +14,7 @@ from candgen.wikipedia import pages as pages_module
 from candgen.wikipedia.dump import DAMAGED, STDIN, TRUNCATED, Fault, Part, parts
 from candgen.wikipedia.page_xml import Page
 from candgen.wikipedia.pages import BAD_PAGE, CUT_PAGE, header, pages
-from dumps import (
+from tests.support.dumps import (
     END,
     WrittenPage,
     compressed,

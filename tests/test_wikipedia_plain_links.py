@@ -11,7 +11,7 @@ from candgen.wikipedia.counter import SliceCounter, Slices
 from candgen.wikipedia.links import Link, LinkReader
 from candgen.wikipedia.plain_links import PlainLinkReader
 from candgen.wikipedia.site import Site
-from wikitext_cases import CASES, site_of
+from tests.support.wikitext_cases import CASES, site_of
 
 READERS = {language: LinkReader(site_of(language)) for language in ("fo", "mr", "tr", "zh")}
 CASE_SENSITIVE = LinkReader(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from candgen.wikipedia import resolve as module
 from candgen.wikipedia.harvest import LINKS, PAGES
 from candgen.wikipedia.resolve import Entities, Resolver, first_of_each, follow
-from extract_oracle import HOPS, PageRow, resolve
+from tests.support.extract_oracle import HOPS, PageRow, resolve
 
 TITLES = st.sampled_from(["A", "B", "C", "D", "É", "𝄞", "Bólkur:A", ""])
 OUTSIDE = ("", 0, True)

@@ -12,8 +12,8 @@ from candgen.errors import StorageError
 from candgen.wikipedia import dump as dump_module
 from candgen.wikipedia import harvest as harvest_module
 from candgen.wikipedia.extract import Options, extract
-from dumps import WrittenPage, write_dump
-from faroese_wiki import WITHOUT_IDS, rows
+from tests.support.dumps import WrittenPage, write_dump
+from tests.support.faroese_wiki import WITHOUT_IDS, rows
 
 SMALL_PARTS = """
 import sys

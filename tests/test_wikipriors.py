@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import candgen
-import toy
 from candgen import CandgenError, MentionTable, WikiPriors
 from candgen.generators import METHODS
 from candgen.generators.wikipriors import PriorLists
 from candgen.methods import Size, Training
 from candgen.tokenizers import from_parameters, to_parameters
-from oracle_tiers import PriorsOracle
-from worlds import Rows, large_world, mentions, tables
+from tests.support import toy
+from tests.support.tiers_oracle import PriorsOracle
+from tests.support.worlds import Rows, large_world, mentions, tables
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 ICELANDIC = MentionTable.from_pairs(toy.ICELANDIC)

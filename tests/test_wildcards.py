@@ -16,8 +16,8 @@ from candgen.kernels.trie import token_room
 from candgen.methods import Training, rank_golds
 from candgen.queries import Query
 from candgen.tokenizers import WILDCARD
-from oracle import Oracle, ngrams
-from worlds import ENTITIES, any_worlds, large_world, mentions, tables
+from tests.support.oracle import Oracle, ngrams
+from tests.support.worlds import ENTITIES, any_worlds, large_world, mentions, tables
 
 PTI = METHODS["pti"]
 WILD = CharNgrams(2, 5, wildcards=True)

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
 from candgen.service.settings import Limits
-from documents import DOCS, Shell, blocks, commands, lines, needs_bash, run_python
-from serving import serving
+from tests.support.documents import DOCS, Shell, blocks, commands, lines, needs_bash, run_python
+from tests.support.serving import serving
 
 PAGE = DOCS / "service.md"
 USUAL = "http://127.0.0.1:8000/"

@@ -7,12 +7,12 @@ import pytest
 from typer.main import get_command
 
 import candgen
-import wikidata_world
 from candgen.cli import app
 from candgen.errors import MissingExtraError
 from candgen.evaluation.dataset import write_dataset
 from candgen.integrations import cldr
-from documents import (
+from tests.support import wikidata_world
+from tests.support.documents import (
     DOCS,
     PAGES,
     ROOT,
@@ -24,10 +24,10 @@ from documents import (
     programs,
     run_python,
 )
-from dumps import write_dump
-from faroese_wiki import PAGES as WIKI_PAGES
-from test_wikipedia_extract import PAGE_PROPS, REDIRECT, zipped
-from wikidata_files import compressed
+from tests.support.dumps import write_dump
+from tests.support.faroese_wiki import PAGES as WIKI_PAGES
+from tests.support.wikidata_files import compressed
+from tests.test_wikipedia_extract import PAGE_PROPS, REDIRECT, zipped
 
 ELSEWHERE = {
     "methods.md": "test_docs_methods.py",

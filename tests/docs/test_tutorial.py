@@ -4,7 +4,16 @@ import re
 from importlib.metadata import version
 from itertools import zip_longest
 
-from documents import DOCS, Shell, alike, blocks, commands, lines, needs_bash, run_python
+from tests.support.documents import (
+    DOCS,
+    Shell,
+    alike,
+    blocks,
+    commands,
+    lines,
+    needs_bash,
+    run_python,
+)
 
 PAGE = DOCS / "tutorial.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import psutil
 
-import toy
 from candgen import CharNgrams, MentionTable, PivotTokenIndex
+from tests.support import toy
 
 START = 90
 """Seconds in which a service must have begun to answer."""

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import candgen
-from documents import ROOT
+from tests.support.documents import ROOT
 
 SCRIPT = ROOT / "benchmarks" / "openrefine.py"
 SERVICE = "http://127.0.0.1:9/reconcile"

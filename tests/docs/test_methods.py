@@ -10,9 +10,9 @@ import candgen
 from candgen.catalogue import METHODS as CATALOGUE
 from candgen.generators import METHODS
 from candgen.queries import write_queries
-from test_conformance import SPLIT, TABLES, skip_without_torch
+from tests.test_conformance import SPLIT, TABLES, skip_without_torch
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = (DOCS / "methods.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^candgen build .*", TEXT, re.MULTILINE)
 PYTHON = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)

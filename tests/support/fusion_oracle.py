@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from oracle import Row, Token, _float32, ngrams
+from tests.support.oracle import Row, Token, _float32, ngrams
 
 
 class FusedOracle:

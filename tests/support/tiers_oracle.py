@@ -6,7 +6,7 @@ It imports nothing from candgen, and mentions are taken as they are: normalise t
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from oracle import Oracle, Row, _float32, whole, words
+from tests.support.oracle import Oracle, Row, _float32, whole, words
 
 Answer = Sequence[tuple[str, float]]
 

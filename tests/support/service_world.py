@@ -1,8 +1,8 @@
 """Indexes for the tests of the service: the toy world, with a second stage and names or not."""
 
 import candgen
-import toy
 from candgen.descriptions import Descriptions
+from tests.support import toy
 
 ENTITIES = [
     ("Q1741", "en", "Vienna", "capital of Austria", ["Q515", "Q1549591"]),

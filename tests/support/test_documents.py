@@ -1,6 +1,6 @@
 """How examples are taken out of pages, and what they print compared."""
 
-from documents import Block, alike, commands, programs
+from tests.support.documents import Block, alike, commands, programs
 
 
 def test_examples_are_cut_into_commands_and_these_into_programs():

@@ -1,7 +1,7 @@
 """One cell of the paper's tables computed apart: no candgen, no NumPy but for float32.
 
     candgen split names/tk.tsv.gz --setting zero-shot --normalizer default -o tk.dataset
-    python tests/by_hand.py names/az.tsv.gz tk.dataset/test.tsv 1.0
+    python tests/support/paper_cell.py names/az.tsv.gz tk.dataset/test.tsv 1.0
 
 prints how many of the test queries, and which percentage, Azerbaijani names answer with lam = 1:
 zero-shot recall@30 of tk-az.

@@ -1,7 +1,7 @@
 """A small wiki whose mention table is known, written by hand."""
 
 import candgen
-from dumps import WrittenPage
+from tests.support.dumps import WrittenPage
 
 PAGES = [
     WrittenPage("Føroyar", "[[Tórshavn]], [[Havnin|Havnina]], [[Suðuroy]]ar, [[Føroyar]]", id=1),

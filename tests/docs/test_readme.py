@@ -4,8 +4,8 @@ import re
 import tomllib
 
 import candgen
-import toy
-from documents import ROOT, Shell, blocks, commands, lines, needs_bash, run_python
+from tests.support import toy
+from tests.support.documents import ROOT, Shell, blocks, commands, lines, needs_bash, run_python
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = blocks(ROOT / "README.md")

@@ -12,7 +12,7 @@ from typer.main import get_command
 
 import candgen
 from candgen.cli import app
-from documents import DOCS, PAGES, ROOT
+from tests.support.documents import DOCS, PAGES, ROOT
 
 COMMANDS = get_command(app).commands
 NEEDED = ("sphinx", "myst_parser", "furo")

@@ -7,9 +7,9 @@ import random
 import pyarrow.parquet as pq
 
 import candgen
-import wikidata_world as world
 from candgen.wikidata.extract import extract_wikidata
 from candgen.wikidata.names import Selection
+from tests.support import wikidata_world as world
 
 LANGUAGES = ("fo", "is", "en", "no")
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from oracle import ngrams
+from tests.support.oracle import ngrams
 
 
 def encode(text: str, table: Mapping[tuple[int, ...], np.ndarray], bias: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from candgen import CharNgrams, MentionTable, PivotTokenIndex, WholeMention, Words
-from oracle import Oracle, ngrams, whole, words
+from tests.support.oracle import Oracle, ngrams, whole, words
 
 Rows = list[tuple[str, str, int]]
 

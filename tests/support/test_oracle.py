@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-import toy
 from candgen.text import normalize
-from oracle import BOUNDARY, Oracle, ngrams, whole, words
+from tests.support import toy
+from tests.support.oracle import BOUNDARY, Oracle, ngrams, whole, words
 
 bigrams = partial(ngrams, low=2, high=2)
 
