@@ -31,7 +31,7 @@ from candgen.evaluation.paper import PAIRS
 from candgen.generators import rerank_stage
 from candgen.generators.rerank import Rerank
 from candgen.kernels.edits import likeness_rows
-from candgen.text import normalize_many
+from candgen.text.normalize import normalize_many
 
 K, DEPTH = 30, 200
 QUERIES = 1000

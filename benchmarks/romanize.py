@@ -29,7 +29,7 @@ from candgen.evaluation.metrics import recall
 from candgen.evaluation.paper import PAIRS
 from candgen.methods import place
 from candgen.queries import HARD, Query
-from candgen.text import normalize_joined, normalize_many
+from candgen.text.normalize import normalize_joined, normalize_many
 
 ALPHA, LAM = 0.4, 1.0
 KS = (1, 30, 200)

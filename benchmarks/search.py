@@ -25,7 +25,7 @@ from world import load_world, make_queries
 import candgen
 from candgen.counts import count, pool
 from candgen.kernels import search as kernels
-from candgen.text import normalize_many
+from candgen.text.normalize import normalize_many
 
 K = 30
 LAM = 0.4

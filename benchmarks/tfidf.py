@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from candgen.mentions import MentionTable
-from candgen.text import normalize_many
+from candgen.text.normalize import normalize_many
 
 QUERIES_AT_ONCE = 50
 DIGITS = 5

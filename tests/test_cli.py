@@ -34,7 +34,7 @@ from candgen.cli.options import (
 )
 from candgen.cli.query import json_line, tsv_rows
 from candgen.errors import ParameterError
-from candgen.text import NORMALIZERS
+from candgen.text.normalize import NORMALIZERS
 from tests.support import toy
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"

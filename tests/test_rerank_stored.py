@@ -11,7 +11,7 @@ from candgen.generators import METHODS
 from candgen.generators.rerank import Rerank
 from candgen.generators.rerank_weights import FIXED
 from candgen.methods import Training
-from candgen.text import normalize_many
+from candgen.text.normalize import normalize_many
 from tests.test_conformance import SPLIT, TABLES
 from tests.test_rerank import FAROESE, ICELANDIC, Listed, pti, spellings
 

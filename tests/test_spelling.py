@@ -3,7 +3,7 @@
 import numpy as np
 
 from candgen.generators.neural.spelling import TEXTS_AT_ONCE, Spelling
-from candgen.tokenizers import CharNgrams
+from candgen.text.tokenizers import CharNgrams
 from tests.support import oracle
 
 

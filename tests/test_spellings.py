@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from candgen import MentionTable
 from candgen.edits import EditModel
 from candgen.spellings import Spellings, logarithm, normalized_rows
-from candgen.text import normalize
+from candgen.text.normalize import normalize
 from tests.support.worlds import ENTITIES, mentions, tables
 
 

@@ -17,7 +17,7 @@ from candgen.evaluation.released import read_released, write_released
 from candgen.evaluation.shuffle import splitmix
 from candgen.evaluation.split import TYPES_OF, split
 from candgen.queries import Query
-from candgen.text import normalize
+from candgen.text.normalize import normalize
 
 MASK = 2**64 - 1
 TYPES = ("easy", "medium", "hard")

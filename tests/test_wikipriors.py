@@ -13,7 +13,7 @@ from candgen import CandgenError, MentionTable, WikiPriors
 from candgen.generators import METHODS
 from candgen.generators.wikipriors import PriorLists
 from candgen.methods import Size, Training
-from candgen.tokenizers import from_parameters, to_parameters
+from candgen.text.tokenizers import from_parameters, to_parameters
 from tests.support import toy
 from tests.support.tiers_oracle import PriorsOracle
 from tests.support.worlds import Rows, large_world, mentions, tables

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from candgen.generators.wikipriors import WikiPriors
     from candgen.mentions import MentionTable
     from candgen.queries import Query
-    from candgen.tokenizers import CharNgrams, WholeMention, Words
+    from candgen.text.tokenizers import CharNgrams, WholeMention, Words
 
 __all__ = [
     "Auto",
@@ -54,7 +54,7 @@ _HOMES = {
     "Candidate": "candgen.generators.candidate",
     "CandgenError": "candgen.errors",
     "Cascade": "candgen.generators.cascade",
-    "CharNgrams": "candgen.tokenizers",
+    "CharNgrams": "candgen.text.tokenizers",
     "Charagram": "candgen.generators.neural.charagram",
     "Explanation": "candgen.generators.explanation",
     "MentionTable": "candgen.mentions",
@@ -64,9 +64,9 @@ _HOMES = {
     "Rerank": "candgen.generators.rerank",
     "Report": "candgen.evaluation.report",
     "Split": "candgen.evaluation.split",
-    "WholeMention": "candgen.tokenizers",
+    "WholeMention": "candgen.text.tokenizers",
     "WikiPriors": "candgen.generators.wikipriors",
-    "Words": "candgen.tokenizers",
+    "Words": "candgen.text.tokenizers",
     "build_auto": "candgen.auto",
     "check_generator": "candgen.conformance",
     "evaluate": "candgen.evaluation.experiment",

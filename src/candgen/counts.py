@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 from candgen.errors import TableError
 from candgen.kernels import counting as kernels
 from candgen.mentions import MentionTable
-from candgen.text import normalize_joined
-from candgen.tokenizers import Symbols, Tokenizer, codepoints, numbered
+from candgen.text.normalize import normalize_joined
+from candgen.text.tokenizers import Symbols, Tokenizer, codepoints, numbered
 from candgen.vocabulary import Vocabulary, VocabularyBuilder
 
 log = logging.getLogger("candgen")

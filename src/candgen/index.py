@@ -29,7 +29,7 @@ from candgen.kernels.blocks import BLOCK, BLOCK_BITS, GROUP_BITS
 from candgen.layout import Background, bound_background, lay_out
 from candgen.storage import prefixed, under
 from candgen.strings import StringTable
-from candgen.tokenizers import Tokenizer
+from candgen.text.tokenizers import Tokenizer
 from candgen.vocabulary import Vocabulary
 
 Floats = npt.NDArray[np.float64]

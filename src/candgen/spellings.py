@@ -17,7 +17,7 @@ from candgen.edits import EditModel
 from candgen.mentions import MentionTable
 from candgen.storage import prefixed, under
 from candgen.strings import StringTable
-from candgen.text import normalize_many
+from candgen.text.normalize import normalize_many
 
 STEPS = 8
 """Steps of a stored logarithm for each doubling."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.kernels import counting as kernels
-from candgen.tokenizers import WILDCARD, Symbols, Tokenizer, codepoints, ngrams, numbered
+from candgen.text.tokenizers import WILDCARD, Symbols, Tokenizer, codepoints, ngrams, numbered
 
 Array = npt.NDArray[np.uint32]
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from candgen.text import normalize
+from candgen.text.normalize import normalize
 from tests.support import toy
 from tests.support.oracle import BOUNDARY, Oracle, ngrams, whole, words
 

@@ -205,7 +205,7 @@ def _exact(
     tables: "Mapping[str, MentionTable]", mentions: Sequence[str], target: str
 ) -> list[list[str]]:
     """What looking names up can do: the entities of this very name, in most languages first."""
-    from candgen.text import normalize_many  # noqa: PLC0415
+    from candgen.text.normalize import normalize_many  # noqa: PLC0415
 
     languages: dict[str, Counter[str]] = {}
     for language, names in tables.items():

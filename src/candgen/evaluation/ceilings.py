@@ -19,7 +19,7 @@ from candgen.errors import ParameterError
 from candgen.evaluation.metrics import by_type
 from candgen.mentions import MentionTable
 from candgen.queries import Query
-from candgen.text import normalize_many
+from candgen.text.normalize import normalize_many
 
 Flags = npt.NDArray[np.bool_]
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.kernels import likeness as kernels
-from candgen.text import normalize_many
-from candgen.tokenizers import BOUNDARY, Symbols, codepoints
+from candgen.text.normalize import normalize_many
+from candgen.text.tokenizers import BOUNDARY, Symbols, codepoints
 
 Integers = npt.NDArray[np.int64]
 Tokens = npt.NDArray[np.uint64]

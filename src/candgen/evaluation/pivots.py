@@ -23,7 +23,7 @@ from candgen.evaluation.pivot_measures import Measure, Measured, measure_names, 
 from candgen.evaluation.tables import Table
 from candgen.mentions import MentionTable
 from candgen.methods import Progress, nothing
-from candgen.text import check_normalizer
+from candgen.text.normalize import check_normalizer
 
 By = Literal["ceiling", "closeness"]
 LEAST = 0.01

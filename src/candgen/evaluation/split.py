@@ -19,7 +19,7 @@ from candgen.evaluation.shuffle import Integers, shuffle_keys
 from candgen.mentions import MentionTable
 from candgen.queries import EASY, HARD, MEDIUM, TYPES, Query
 from candgen.table_rows import SCHEMA, Rows, shown
-from candgen.text import check_normalizer, normalize_many
+from candgen.text.normalize import check_normalizer, normalize_many
 
 Setting = Literal["joint", "zero-shot", "high-resource"]
 

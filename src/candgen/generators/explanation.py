@@ -8,7 +8,7 @@ import numpy as np
 
 from candgen.index import Match, TokenIndex
 from candgen.sources import SourceMention, Sources
-from candgen.text import normalize
+from candgen.text.normalize import normalize
 
 
 class TokenPart(NamedTuple):

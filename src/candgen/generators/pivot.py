@@ -19,8 +19,8 @@ from candgen.index import Hits, TokenIndex
 from candgen.mentions import MentionTable
 from candgen.sources import SourceMention, Sources
 from candgen.storage import Contents, Stored, prefixed, under
-from candgen.text import check_normalizer, normalize_many
-from candgen.tokenizers import CharNgrams, Tokenizer, from_parameters, to_parameters
+from candgen.text.normalize import check_normalizer, normalize_many
+from candgen.text.tokenizers import CharNgrams, Tokenizer, from_parameters, to_parameters
 
 ALPHA = 0.4
 LAM = 0.4

@@ -12,8 +12,8 @@ from candgen.generators.languages import TARGET, tables_of, weights_of
 from candgen.generators.pivot import ALPHA, LAM
 from candgen.methods import Parameters, Training
 from candgen.queries import Query
-from candgen.text import normalize_many
-from candgen.tokenizers import CharNgrams, Tokenizer, to_parameters
+from candgen.text.normalize import normalize_many
+from candgen.text.tokenizers import CharNgrams, Tokenizer, to_parameters
 
 
 @dataclass(frozen=True)

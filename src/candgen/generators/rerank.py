@@ -24,7 +24,7 @@ from candgen.methods import Progress, nothing
 from candgen.queries import Query
 from candgen.sources import SourceMention
 from candgen.storage import Contents, Stored, prefixed, under
-from candgen.text import check_normalizer
+from candgen.text.normalize import check_normalizer
 
 DEPTH = 300
 AT_ONCE = 256

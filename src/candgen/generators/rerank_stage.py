@@ -18,7 +18,7 @@ from candgen.lexicon import Lexicon, Word
 from candgen.mentions import MentionTable
 from candgen.spellings import Spellings, logarithm, normalized_rows
 from candgen.storage import prefixed, under
-from candgen.text import normalize_many
+from candgen.text.normalize import normalize_many
 
 Knows = Callable[[Sequence[str]], list[bool]]
 Floats = npt.NDArray[np.float64]

@@ -22,8 +22,8 @@ from candgen.kernels.blocks import BLOCK, BLOCK_BITS
 from candgen.mentions import MentionTable
 from candgen.sources import SourceMention, Sources
 from candgen.storage import Contents, Stored, prefixed, under
-from candgen.text import check_normalizer, normalize_many
-from candgen.tokenizers import Tokenizer, WholeMention, Words, from_parameters, to_parameters
+from candgen.text.normalize import check_normalizer, normalize_many
+from candgen.text.tokenizers import Tokenizer, WholeMention, Words, from_parameters, to_parameters
 
 Integers = npt.NDArray[np.int64]
 

@@ -24,7 +24,7 @@ from candgen.queries import Query
 from candgen.sources import SourceMention, Sources
 from candgen.storage import Contents, Stored, prefixed, under
 from candgen.strings import StringTable
-from candgen.text import normalize_many
+from candgen.text.normalize import normalize_many
 
 MENTIONS_AT_ONCE = 4096
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.kernels.trie import find_tokens, token_room
-from candgen.tokenizers import CharNgrams
+from candgen.text.tokenizers import CharNgrams
 from candgen.vocabulary import Vocabulary, VocabularyBuilder
 
 TEXTS_AT_ONCE = 8192

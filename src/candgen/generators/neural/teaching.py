@@ -41,8 +41,8 @@ from candgen.mentions import MentionTable
 from candgen.queries import Query
 from candgen.sources import Sources
 from candgen.strings import StringTable
-from candgen.text import check_normalizer, normalize_many
-from candgen.tokenizers import CharNgrams
+from candgen.text.normalize import check_normalizer, normalize_many
+from candgen.text.tokenizers import CharNgrams
 
 log = logging.getLogger("candgen")
 

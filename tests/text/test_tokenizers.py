@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candgen import CandgenError, CharNgrams, WholeMention, Words
-from candgen.tokenizers import BOUNDARY, codepoints, from_parameters, numbered, to_parameters
+from candgen.text.tokenizers import BOUNDARY, codepoints, from_parameters, numbered, to_parameters
 from tests.support.oracle import WILDCARD, ngrams, whole, words
 
 

@@ -10,10 +10,10 @@ from anyascii import anyascii
 from hypothesis import given
 from hypothesis import strategies as st
 
-import candgen.abugidas
-import candgen.romanize
-from candgen.romanize_tables import ARABIC_OF, CYRILLIC_OF, HEBREW_OF
-from candgen.text import normalize, normalize_joined, normalize_many
+import candgen.text.brahmic
+import candgen.text.romanize
+from candgen.text.alphabets import ARABIC_OF, CYRILLIC_OF, HEBREW_OF
+from candgen.text.normalize import normalize, normalize_joined, normalize_many
 
 NAMES = {
     "hi": "भारत bharat, मुंबई mumbai, दिल्ली dilli, महाराष्ट्र maharashtra, राजधानी rajdhani, "
@@ -179,7 +179,7 @@ def test_every_character_twice_is_once():
     assert len(once) == len(everything)
     assert normalize_many(once, "latin") == once
     # What a character becomes does not depend on those that were met before.
-    candgen.romanize._letters.cache_clear()
+    candgen.text.romanize._letters.cache_clear()
     assert normalize_many(everything[::-1], "latin") == once[::-1]
 
 
@@ -203,10 +203,10 @@ def test_real_names_become_letters_of_ascii(shared_data):
 
 def test_importing_it_imports_neither_anyascii_nor_regex():
     late = "{'anyascii', 'epitran', 'regex'}"
-    code = f"import sys, candgen.text; sys.exit(bool({late} & {{*sys.modules}}))"
+    code = f"import sys, candgen.text.normalize; sys.exit(bool({late} & {{*sys.modules}}))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_examples():
-    for module in (candgen.romanize, candgen.abugidas):
+    for module in (candgen.text.romanize, candgen.text.brahmic):
         assert doctest.testmod(module).failed == 0

@@ -14,8 +14,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
-from candgen import ipa, romanize, sound
 from candgen.errors import ParameterError
+from candgen.text import consonants, ipa, romanize
 
 NORMALIZERS: tuple[str, ...] = ("default", "latin", "sound", "ipa", "paper", "none")
 
@@ -42,8 +42,9 @@ def normalize(text: str, normalizer: str = "default", *, language: str | None = 
     - `"latin"`: the same, and letters of every script become a to z, so that names in different
       scripts can be alike. `language` says how: ъ is a in Bulgarian, nothing elsewhere. A text
       that cannot be romanised at all stays as `"default"` leaves it.
-    - `"sound"`: the same, followed by the skeleton of its consonants (see `candgen.sound`), which
-      finds names that are spelled quite differently, at the price of a larger index.
+    - `"sound"`: the same, followed by the skeleton of its consonants (see
+      `candgen.text.consonants`), which finds names that are spelled quite differently, at the price
+      of a larger index.
     - `"ipa"`: as the text is spoken in its `language`, which must be one of `ipa.LANGUAGES`, in the
       International Phonetic Alphabet without its finer marks; needs the extra `ipa`.
     - `"paper"`: lower case, every combining mark of every script dropped, white space folded.
@@ -100,7 +101,9 @@ def _folding(normalizer: str, language: str | None) -> Callable[[str], str]:
         def latin(lines: str) -> str:
             return _respell(lines, lambda text: romanize.romanize(text, language))
 
-        return latin if normalizer == "latin" else lambda lines: sound.add_skeletons(latin(lines))
+        return (
+            latin if normalizer == "latin" else lambda lines: consonants.add_skeletons(latin(lines))
+        )
     if normalizer == "ipa":
         transcribe = ipa.transcriber(language)
         dotless = _has_dotless_i(language)

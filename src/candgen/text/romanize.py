@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from candgen import abugidas, romanize_tables
+from candgen.text import alphabets, brahmic
 
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _BEYOND_LATIN = re.compile("[^\x00-\u02ff\u1e00-\u1eff\u2000-\u206f]")
@@ -22,7 +22,7 @@ _CONTEXTUAL = re.compile(  # combining accents, which are not, share a block wit
     "(?![\u0300-\u036f])[{}]".format(
         "".join(
             f"{chr(block << 7)}-{chr((block << 7) + 0x7F)}"
-            for block in (*romanize_tables.RULES, *abugidas.BLOCKS, *_KANA)
+            for block in (*alphabets.RULES, *brahmic.BLOCKS, *_KANA)
         )
     )
 )
@@ -40,7 +40,7 @@ def romanize(text: str, language: str | None = None) -> str:
     language = re.split("[-_]", language.lower())[0] if language else ""
     if _CONTEXTUAL.search(text):
         text = _by_neighbours(text, language)
-    letters = _letters(language if language in romanize_tables.LANGUAGES else "")
+    letters = _letters(language if language in alphabets.LANGUAGES else "")
     if _BEYOND_LATIN.search(text):
         return text.translate(letters)
     return _FOREIGN.sub(lambda run: run[0].translate(letters), text)  # most of it is ASCII
@@ -49,8 +49,8 @@ def romanize(text: str, language: str | None = None) -> str:
 def _by_neighbours(text: str, language: str) -> str:
     """Romanise, or prepare, what depends on more than one character."""
     blocks = {ord(character) >> 7 for character in set(text)}
-    if not blocks.isdisjoint(abugidas.BLOCKS):
-        text = abugidas.sound_vowels(text, blocks, language)
+    if not blocks.isdisjoint(brahmic.BLOCKS):
+        text = brahmic.sound_vowels(text, blocks, language)
     for pattern, replacement in _rules(language, frozenset(blocks)):
         text = pattern.sub(replacement, text)
     if not blocks.isdisjoint(_KANA):
@@ -61,7 +61,7 @@ def _by_neighbours(text: str, language: str) -> str:
 @lru_cache(256)
 def _rules(language: str, blocks: frozenset[int]) -> tuple[tuple[re.Pattern[str], str], ...]:
     """The rules of all scripts that lie in these blocks, each once."""
-    own = {**romanize_tables.RULES, **romanize_tables.RULES_OF.get(language, {})}
+    own = {**alphabets.RULES, **alphabets.RULES_OF.get(language, {})}
     found = dict.fromkeys(own[block] for block in sorted(blocks) if block in own)
     return tuple((re.compile(pattern), new) for rules in found for pattern, new in rules)
 
@@ -82,9 +82,9 @@ class _Letters(dict[int, str]):
 
 @cache
 def _letters(language: str) -> Mapping[int, str]:
-    known = romanize_tables
+    known = alphabets
     table = {
-        **abugidas.letters(),
+        **brahmic.letters(),
         **known.CYRILLIC, **known.CYRILLIC_OF.get(language, {}),
         **known.ARABIC, **known.ARABIC_OF.get(language, {}),
         **known.HEBREW, **known.HEBREW_OF.get(language, {}),

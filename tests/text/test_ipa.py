@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candgen import MentionTable, PivotTokenIndex, ipa
+from candgen import MentionTable, PivotTokenIndex
 from candgen.errors import MissingExtraError, ParameterError
-from candgen.text import normalize, normalize_joined, normalize_many
+from candgen.text import ipa
+from candgen.text.normalize import normalize, normalize_joined, normalize_many
 
 SOUNDS = {
     "c": "t͡ʃ",
@@ -133,7 +134,7 @@ def test_epitran_has_all_the_languages():
 @real
 def test_the_real_epitran():
     code = (
-        "from candgen.text import normalize;"
+        "from candgen.text.normalize import normalize;"
         "print(ascii(normalize('मुंबई भारत', 'ipa', language='mr')))"
     )
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

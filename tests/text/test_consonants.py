@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candgen.sound import add_skeletons
-from candgen.text import normalize, normalize_many
+from candgen.text.consonants import add_skeletons
+from candgen.text.normalize import normalize, normalize_many
 
 
 @pytest.mark.parametrize(
