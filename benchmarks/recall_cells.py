@@ -8,7 +8,7 @@ from typing import Any
 
 from measure import RESULTS
 
-from candgen.files import replacing
+from candgen.storage.atomic import replacing
 
 FOLDER = RESULTS / "recall"
 

@@ -21,8 +21,8 @@ from stored import index_path, warm_up
 from world import load_world, make_queries
 
 import candgen
-from candgen import storage
-from candgen.storage import Stored
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Stored
 
 REPEATS = 5
 OPENINGS = 50
@@ -143,7 +143,7 @@ def shares_resident(folder: Path) -> dict[str, float]:
 def measure(size: int, report: Report) -> None:
     """All tables for a world of one size."""
     folder = index_path(size)
-    stored = storage.load(folder)
+    stored = index_folder.load(folder)
     postings = candgen.load(folder).tokens.postings
     report.add(f"Arrays, {size:,} entities, {postings:,} postings", arrays(size, stored, postings))
     queries = make_queries(load_world(size), REPEATS, seed=1)

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from command_reference import command_reference
 
-from candgen.versions import version as installed_version
+from candgen.storage.versions import version as installed_version
 
 project = "candgen"
 author = "The candgen developers"

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import candgen
-from candgen import storage
 from candgen.calibration import DEPTH, FIXED, LINKS, Calibration, Weights
 from candgen.errors import StorageError
-from candgen.storage import Contents
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Contents
 from tests.support.service_world import toy_index
 
 SCORES = st.lists(st.floats(1e-30, 1e30), max_size=60).map(lambda some: sorted(some, reverse=True))
@@ -123,12 +123,12 @@ def test_it_is_stored_with_an_index_and_changes_nothing_else(tmp_path):
     index = toy_index()
     path = tmp_path / "fo.candgen"
     index.save(path)
-    before = storage.load(path)
+    before = index_folder.load(path)
     assert Calibration.load(path) == Calibration("log", FIXED["log"])
     for weights in (Weights(1.0, 2.0, 3.0), Weights(4.0, 5.0, 6.0)):
         Calibration("log", weights, 7).store(path)
         assert Calibration.load(path) == Calibration("log", weights, 7)
-    after = storage.load(path, verify=True)
+    after = index_folder.load(path, verify=True)
     assert {name for name in after.arrays if name not in before.arrays} == {
         "calibration.queries", "calibration.weights",
     }  # fmt: skip
@@ -143,7 +143,7 @@ def test_it_is_stored_with_an_index_and_changes_nothing_else(tmp_path):
 def test_damaged_weights_are_one_sentence(tmp_path):
     path = tmp_path / "fo.candgen"
     toy_index().save(path)
-    storage.amend(path, "calibration", {"weights": np.zeros(2)})
+    index_folder.amend(path, "calibration", {"weights": np.zeros(2)})
     with pytest.raises(StorageError, match="tune the index again"):
         Calibration.load(path)
 

@@ -203,14 +203,14 @@ def test_a_saved_cascade_answers_the_same(fill, tmp_path):
 
 
 def test_a_part_is_opened_as_if_it_were_alone(tmp_path):
-    from candgen import storage
+    from candgen.storage import index_folder
 
     Cascade(priors(), pti()).save(tmp_path / "both")
     pti().save(tmp_path / "alone")
     opened = []
-    both = storage.load(tmp_path / "both")
+    both = index_folder.load(tmp_path / "both")
     Cascade.from_stored(both, lambda part: opened.append(part) or Listed())
-    alone = storage.load(tmp_path / "alone")
+    alone = index_folder.load(tmp_path / "alone")
     assert (opened[1].kind, opened[1].sizes) == (alone.kind, alone.sizes)
     assert opened[1].parameters == alone.parameters
     assert opened[1].inputs == alone.inputs
@@ -225,11 +225,11 @@ def test_what_cannot_be_saved(tmp_path):
 
 
 def test_a_part_of_unknown_kind(tmp_path):
-    from candgen import storage
+    from candgen.storage import index_folder
 
     kind, parameters, arrays, inputs = Cascade(priors(), pti()).contents()
     parameters["parts"][1]["kind"] = "oracle"
-    storage.save(
+    index_folder.save(
         tmp_path / "x", kind=kind, parameters=parameters, arrays=arrays, inputs=inputs
     )  # fmt: skip
     with pytest.raises(CandgenError, match=r"of kind 'oracle'.*upgrade candgen, or build it again"):

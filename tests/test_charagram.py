@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import candgen
-from candgen import CharNgrams, storage
+from candgen import CharNgrams
 from candgen.errors import CandgenError, MissingExtraError
 from candgen.generators.neural.charagram import Charagram
 from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM, size
@@ -19,6 +19,7 @@ from candgen.generators.neural.teaching import TOKENIZERS
 from candgen.mentions import MentionTable
 from candgen.methods import Training
 from candgen.queries import Query
+from candgen.storage import index_folder
 from tests.support import neural_oracle, oracle
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: candgen[neural]")
@@ -311,7 +312,7 @@ def test_english_may_be_a_pivot_too():
 def test_a_saved_generator_answers_the_same(encoder, tmp_path):
     generator = build(encoder=encoder, target=TARGET, dev=UNSEEN[:5])
     generator.save(tmp_path / "x")
-    stored = storage.load(tmp_path / "x")
+    stored = index_folder.load(tmp_path / "x")
     loaded = candgen.load(tmp_path / "x")
     assert type(loaded) is Charagram
     queries = [query.mention for query in UNSEEN]

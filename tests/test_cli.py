@@ -824,7 +824,7 @@ def test_info_finds_damage(cli, world, tmp_path):
 
 
 def test_info_of_a_large_index_checks_sums_on_demand(cli, index, monkeypatch):
-    monkeypatch.setattr("candgen.storage.SMALL", 0)
+    monkeypatch.setattr("candgen.storage.index_folder.SMALL", 0)
     assert "--verify compares" in cli("info", index).out
     assert json.loads(cli("info", index, "--format", "json").out)["verified"] is False
     assert "sizes and checksums" in cli("info", index, "--verify").out
@@ -842,9 +842,9 @@ assert "numba" not in sys.modules
 
 
 def test_info_of_a_kind_from_elsewhere(cli, tmp_path):
-    from candgen import storage
+    from candgen.storage import index_folder
 
-    storage.save(
+    index_folder.save(
         tmp_path / "x", kind="other", parameters={"depth": 3}, arrays={"numbers": np.zeros(3)}
     )
     found = json.loads(cli("info", tmp_path / "x", "--format", "json").out)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 import candgen
-import candgen.storage
+import candgen.storage.index_folder
 from candgen import catalogue
 from candgen.cli.evaluate import parse_indexes
 from candgen.cli.reproduce import _methods
@@ -368,8 +368,8 @@ def test_what_tune_builds_without_ranks_is_what_it_builds_with(
     monkeypatch.setitem(METHODS, "slow", replace(METHODS["pti"], ranks=None))
     arguments = ("tune", dataset, "--pivot", tables / "is.tsv.gz", "--method", "slow")
     assert cli(*arguments, "-o", tmp_path / "slow").status == 0
-    assert candgen.storage.load(tmp_path / "slow").parameters == (
-        candgen.storage.load(indexes[0]).parameters
+    assert candgen.storage.index_folder.load(tmp_path / "slow").parameters == (
+        candgen.storage.index_folder.load(indexes[0]).parameters
     )
     slow, quick = (
         {path.name: path.read_bytes() for path in folder.glob("*.npy")}

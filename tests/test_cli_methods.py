@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import candgen
-from candgen import storage
 from candgen.calibration import Calibration
 from candgen.catalogue import METHODS as CATALOGUE
 from candgen.cli.facts import LISTED, POINTS, facts_of, sparkline
@@ -19,6 +18,7 @@ from candgen.evaluation.dataset import write_dataset
 from candgen.generators import METHODS
 from candgen.methods import WORTH, Training
 from candgen.queries import write_queries
+from candgen.storage import index_folder
 from tests.test_cli import environment, is_refusal, snapshot
 from tests.test_conformance import SPLIT, TABLES, quick, skip_without_torch
 
@@ -444,10 +444,10 @@ def test_explain_shows_what_smoothing_adds(cli, world, tmp_path):
 @pytest.mark.parametrize("name", ["pti", "wikipriors", "cascade", "rerank"])
 def test_a_manifest_of_another_making_is_one_sentence(cli, indexes, tmp_path, name):
     """Written as candgen writes, but with parameters that say something else."""
-    stored = storage.load(indexes(name))
+    stored = index_folder.load(indexes(name))
     output = tmp_path / "x.candgen"
     for parameters in ({}, {**stored.parameters, "tiers": [], "parts": [1], "tokenizer": 7}):
-        storage.save(
+        index_folder.save(
             output, kind=stored.kind, parameters=parameters, arrays=stored.arrays, inputs={}
         )
         done = cli("query", output, "Vín")

@@ -14,7 +14,7 @@ from candgen.errors import ParameterError, StorageError
 from candgen.evaluation.dataset import FILES, MANIFEST, read_dataset, write_dataset
 from candgen.evaluation.released import read_released, write_released
 from candgen.evaluation.split import split
-from candgen.manifest import render
+from candgen.storage.manifest import render
 
 TABLE = MentionTable.from_pairs(
     [(f"{name} {n}", f"Q{n}", n + 1) for n in range(30) for name in ("Vík", "Vágur")]

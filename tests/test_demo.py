@@ -19,12 +19,12 @@ import typer
 from typer.testing import CliRunner
 
 import candgen
-from candgen import storage
 from candgen.cli import demo as _command  # noqa: F401 (what the package calls demo is a function)
 from candgen.cli import main
 from candgen.descriptions import Descriptions
 from candgen.errors import MissingExtraError, ParameterError
 from candgen.integrations import cldr
+from candgen.storage import index_folder
 
 demo = sys.modules["candgen.cli.demo"]
 
@@ -300,7 +300,7 @@ def test_the_saved_index_is_the_one_that_was_measured(printed, experiment):
     index = candgen.load(folder / "demo-fo.candgen")
     answers = index.candidates([query.mention for query in experiment.queries])
     assert [[c.entity for c in answer] for answer in answers] == experiment.answers["second stage"]
-    shown = Descriptions.from_stored(storage.load(folder / "demo-fo.candgen"))
+    shown = Descriptions.from_stored(index_folder.load(folder / "demo-fo.candgen"))
     assert shown.of("city:Europe/Athens") == [("en", "Athens", "")]
     assert shown.types_of("city:Europe/Athens") == ["city"]
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import candgen
-from candgen import storage
 from candgen.descriptions import Described, Descriptions, read_entities
 from candgen.errors import StorageError, TableError
+from candgen.storage import index_folder
 from candgen.wikidata.tables import ENTITIES as WIKIDATA_SCHEMA
 from tests.support.service_world import ENTITIES, save_toy, toy_index
 
@@ -73,7 +73,7 @@ def test_it_reads_back_as_it_was_stored(tmp_path_factory, given_rows):
     toy_index().save(path)
     made = Descriptions.from_rows(given_rows)
     made.store(path)
-    found = Descriptions.from_stored(storage.load(path))
+    found = Descriptions.from_stored(index_folder.load(path))
     for entity in {row[0] for row in given_rows}:
         assert (found.of(entity), found.types_of(entity)) == (
             made.of(entity),
@@ -147,9 +147,9 @@ def test_other_bad_files_are_one_sentence(tmp_path):
 
 def test_what_is_stored_in_another_way_is_one_sentence(tmp_path):
     save_toy(tmp_path / "fo.candgen")
-    storage.amend(tmp_path / "fo.candgen", "descriptions", {"start": np.zeros(1, np.int64)})
+    index_folder.amend(tmp_path / "fo.candgen", "descriptions", {"start": np.zeros(1, np.int64)})
     with pytest.raises(StorageError, match="store them again"):
-        Descriptions.from_stored(storage.load(tmp_path / "fo.candgen"))
+        Descriptions.from_stored(index_folder.load(tmp_path / "fo.candgen"))
 
 
 def test_candgen_build_stores_it_or_nothing(cli, tmp_path):
@@ -157,7 +157,7 @@ def test_candgen_build_stores_it_or_nothing(cli, tmp_path):
     path, table = tmp_path / "fo.candgen", written(tmp_path, "parquet")
     build = ["build", "--target", tmp_path / "fo.tsv", "-o", path]
     assert cli(*build, "--entities", table).status == 0
-    assert Descriptions.from_stored(storage.load(path)).of("Q282")[0].name == "wine"
+    assert Descriptions.from_stored(index_folder.load(path)).of("Q282")[0].name == "wine"
     shown = cli("info", path).out
     assert "described entities" in shown
     described = json.loads(cli("info", path, "--format", "json").out)

@@ -244,9 +244,9 @@ def test_indexes_with_strings_as_symbols_are_saved(tokenizer, tmp_path):
 
 
 def test_a_kind_that_is_not_known(tmp_path):
-    from candgen import storage
+    from candgen.storage import index_folder
 
-    storage.save(tmp_path / "x", kind="oracle", parameters={}, arrays={"a": np.zeros(1)})
+    index_folder.save(tmp_path / "x", kind="oracle", parameters={}, arrays={"a": np.zeros(1)})
     with pytest.raises(CandgenError, match=r"of kind 'oracle'.*upgrade candgen, or build it again"):
         candgen.load(tmp_path / "x")
 

@@ -5,12 +5,13 @@ import math
 import pytest
 
 import candgen
-from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query, WikiPriors, storage
+from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query, WikiPriors
 from candgen.evaluation.experiment import tune
 from candgen.generators import METHODS
 from candgen.generators.rerank import Rerank
 from candgen.generators.rerank_weights import FIXED
 from candgen.methods import Training
+from candgen.storage import index_folder
 from candgen.text.normalize import normalize_many
 from tests.test_conformance import SPLIT, TABLES
 from tests.test_rerank import FAROESE, ICELANDIC, Listed, pti, spellings
@@ -113,7 +114,7 @@ def test_damaged_files_are_told_of(tmp_path):
 def test_an_array_that_is_not_there(tmp_path, lost):
     contents = Rerank(pti()).contents()
     arrays = {name: array for name, array in contents.arrays.items() if name != lost}
-    storage.save(tmp_path / "x", **contents._replace(arrays=arrays)._asdict())
+    index_folder.save(tmp_path / "x", **contents._replace(arrays=arrays)._asdict())
     with pytest.raises(CandgenError, match=r"does not describe a rerank .* build it again"):
         candgen.load(tmp_path / "x")
 
@@ -122,7 +123,7 @@ def test_an_array_that_is_not_there(tmp_path, lost):
 def test_a_parameter_that_is_not_there(tmp_path, lost):
     contents = Rerank(pti()).contents()
     parameters = {name: each for name, each in contents.parameters.items() if name != lost}
-    storage.save(tmp_path / "x", **contents._replace(parameters=parameters)._asdict())
+    index_folder.save(tmp_path / "x", **contents._replace(parameters=parameters)._asdict())
     with pytest.raises(CandgenError, match=r"does not describe a rerank .* build it again"):
         candgen.load(tmp_path / "x")
 

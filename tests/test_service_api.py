@@ -10,11 +10,11 @@ pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[serve
 from starlette.testclient import TestClient
 
 import candgen
-from candgen import storage
 from candgen.service.app import create_app
 from candgen.service.languages import accepted
 from candgen.service.opened import Opened
 from candgen.service.settings import Limits, Settings, name_indexes, read_key
+from candgen.storage import index_folder
 from tests.support.service_world import save_toy, toy_index
 
 MENTIONS = ["Vín", "Vínið", "Oslo", "", "v", "𐍅", "Vín" * 50, "\x00", "👩‍🚀", " Vín "]
@@ -419,7 +419,7 @@ def test_a_damaged_index_is_out_of_service_and_comes_back(tmp_path, caplog):
 
 def test_what_is_damaged_inside_is_told_whatever_fails(tmp_path, monkeypatch, caplog):
     """Of large indexes only the sizes are looked at, until something makes no sense."""
-    monkeypatch.setattr(storage, "SMALL", 0)
+    monkeypatch.setattr(index_folder, "SMALL", 0)
     save_toy(tmp_path / "fo.candgen")
     save_toy(tmp_path / "other.candgen")
     (victim,) = (tmp_path / "fo.candgen").glob("entities.bytes.*")

@@ -22,10 +22,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from candgen import logit, storage
+from candgen import logit
 from candgen.errors import StorageError
 from candgen.queries import Query
-from candgen.storage import Stored, under
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Stored, under
 
 DEPTH = 30
 """How many candidates share in the probability; those after them are weighed against these."""
@@ -88,7 +89,7 @@ class Calibration:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Calibration":
         """What is stored in the folder of an index; the fixed one if nothing is."""
-        return cls.from_stored(storage.load(path))
+        return cls.from_stored(index_folder.load(path))
 
     @classmethod
     def from_stored(cls, stored: Stored) -> "Calibration":
@@ -113,7 +114,7 @@ class Calibration:
 
     def store(self, path: str | os.PathLike[str]) -> None:
         """Add it to the folder of an index."""
-        storage.amend(path, PREFIX, self.arrays())
+        index_folder.amend(path, PREFIX, self.arrays())
 
     def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
         """How likely each candidate of a mention is the right one, in their order.

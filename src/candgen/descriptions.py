@@ -13,9 +13,9 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet as pq
 
-from candgen import storage
 from candgen.errors import StorageError, TableError
-from candgen.storage import Stored, prefixed, under
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Stored, prefixed, under
 from candgen.strings import StringTable
 from candgen.table_files import as_path, kind_of, reason, text_of
 
@@ -131,7 +131,7 @@ class Descriptions:
 
     def store(self, path: str | os.PathLike[str]) -> None:
         """Add them to the folder of an index, in place of those that are there."""
-        storage.amend(path, PREFIX, self.arrays())
+        index_folder.amend(path, PREFIX, self.arrays())
 
     def of(self, entity: str) -> list[Described]:
         """What is said of an entity, in the order of languages; nothing if it is not there."""

@@ -27,7 +27,7 @@ from candgen.kernels import search as kernels
 from candgen.kernels import trie
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS, GROUP_BITS
 from candgen.layout import Background, bound_background, lay_out
-from candgen.storage import prefixed, under
+from candgen.storage.index_folder import prefixed, under
 from candgen.strings import StringTable
 from candgen.text.tokenizers import Tokenizer
 from candgen.vocabulary import Vocabulary

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from candgen.storage import prefixed, under
+from candgen.storage.index_folder import prefixed, under
 from candgen.strings import StringTable
 
 MOST_WORDS = 8

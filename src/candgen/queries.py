@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from candgen.errors import TableError
-from candgen.files import write_text
+from candgen.storage.atomic import write_text
 from candgen.table_rows import decoded, row_problem, shown
 
 EASY, MEDIUM, HARD = TYPES = ("easy", "medium", "hard")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from candgen.mentions import MentionTable
-from candgen.storage import prefixed, under
+from candgen.storage.index_folder import prefixed, under
 from candgen.strings import StringTable
 from candgen.table_rows import Rows
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from candgen.edits import EditModel
 from candgen.mentions import MentionTable
-from candgen.storage import prefixed, under
+from candgen.storage.index_folder import prefixed, under
 from candgen.strings import StringTable
 from candgen.text.normalize import normalize_many
 

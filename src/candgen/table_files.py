@@ -22,7 +22,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from candgen.errors import ParameterError, TableError
-from candgen.files import replacing
+from candgen.storage.atomic import replacing
 from candgen.strings import string_buffers
 from candgen.table_rows import (
     SCHEMA,

@@ -29,7 +29,7 @@ from candgen.cli.serve import serve
 from candgen.cli.split import split
 from candgen.cli.tune import tune
 from candgen.errors import CandgenError
-from candgen.versions import version as installed_version
+from candgen.storage.versions import version as installed_version
 
 MISTAKE = 2
 INTERRUPTED = 130

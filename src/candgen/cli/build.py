@@ -303,7 +303,7 @@ def _dev_queries(path: Path, *, skip_bad_rows: bool) -> "Sequence[Query]":
 
 def _summary(output: Path, method: "Method", generator: "Generator", seconds: float) -> str:
     """What was built, how large it is, and how long it took."""
-    from candgen import storage  # noqa: PLC0415
+    from candgen.storage import index_folder  # noqa: PLC0415 (--help need not wait for NumPy)
 
     index: Any = getattr(generator, "tokens", None)
     if hasattr(index, "postings"):
@@ -315,9 +315,8 @@ def _summary(output: Path, method: "Method", generator: "Generator", seconds: fl
     else:
         numbers = {"parameters": method.size(generator).parameters}
     shown = ", ".join(f"{number:,} {what}" for what, number in numbers.items())
-    return (
-        f"{output}: {shown}, {decimal(sum(storage.load(output).sizes.values()))}, {seconds:.1f} s\n"
-    )
+    size = decimal(sum(index_folder.load(output).sizes.values()))
+    return f"{output}: {shown}, {size}, {seconds:.1f} s\n"
 
 
 def _most_frequent(table: "MentionTable") -> str:

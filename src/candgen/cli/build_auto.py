@@ -40,9 +40,9 @@ def build_by_itself(
         made.save(output)
         if shown is not None:
             shown.store(output)
-    from candgen import storage  # noqa: PLC0415
+    from candgen.storage import index_folder  # noqa: PLC0415
 
-    size = decimal(sum(storage.load(output).sizes.values()))
+    size = decimal(sum(index_folder.load(output).sizes.values()))
     for reason in made.reasons:
         sys.stderr.write(f"- {reason}\n")
     sys.stderr.write(f"{output}: {size}, {time.perf_counter() - start:.1f} s\n")

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
     from candgen import MentionTable
     from candgen.evaluation.dataset import Dataset
-    from candgen.storage import Stored
+    from candgen.storage.index_folder import Stored
 
 PAIRS_SHOWN = 10
 NOT_SEARCHED = ("sources.", "descriptions.", "calibration.")

@@ -71,10 +71,10 @@ def info(
 
             described, print_it = describe_dataset(read_dataset(path), verify=verify), _show_dataset
         else:
-            from candgen import storage  # noqa: PLC0415 (--help need not wait for NumPy)
+            from candgen.storage import index_folder  # noqa: PLC0415 (--help need not wait for NumPy)
 
-            stored = storage.load(path, verify=verify)
-            verified = verify or sum(stored.sizes.values()) <= storage.SMALL
+            stored = index_folder.load(path, verify=verify)
+            verified = verify or sum(stored.sizes.values()) <= index_folder.SMALL
             described = describe_index(stored, verified=verified)
             print_it = _show_index
     if form is Format.JSON:

@@ -86,11 +86,11 @@ def parse_table(option: str, text: str, *, expected: str = "[LANG=]FILE") -> Nam
 
 def check_output(output: Path) -> None:
     """Refuse, before the long work, what saving would refuse after it."""
-    from candgen import storage  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.storage import index_folder  # noqa: PLC0415 (--help need not wait for NumPy)
 
     there = os.access(output, os.F_OK)
     if there:
-        storage.refuse_foreign(output)
+        index_folder.refuse_foreign(output)
     place = output if there else output.absolute().parent
     if not os.access(place, os.W_OK | os.X_OK):
         raise StorageError(

@@ -133,7 +133,7 @@ def _check_plot(path: Path) -> None:
 
 def _draw(ranking: "PivotRanking", path: Path) -> None:
     from candgen.evaluation.plots import draw  # noqa: PLC0415
-    from candgen.files import replacing  # noqa: PLC0415
+    from candgen.storage.atomic import replacing  # noqa: PLC0415
 
     drawing = draw(ranking.figure())
     try:

@@ -136,10 +136,10 @@ def serve(
 
 def check_indexes(named: dict[str, str]) -> None:
     """Refuse, before anything is started, what cannot be opened."""
-    from candgen import storage  # noqa: PLC0415
+    from candgen.storage import index_folder  # noqa: PLC0415
 
     for folder in named.values():
-        storage.load(folder)
+        index_folder.load(folder)
 
 
 def _describe(named: dict[str, str], tables: list[str]) -> None:

@@ -17,14 +17,14 @@ from typing import Any
 import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, StorageError
-from candgen.evaluation.folders import replacing_folder
 from candgen.evaluation.split import TYPES_OF, Split
-from candgen.files import write_text
-from candgen.manifest import render
 from candgen.mentions import MentionTable
 from candgen.queries import Query, read_queries, write_queries
+from candgen.storage.atomic import write_text
+from candgen.storage.atomic_folder import replacing_folder
+from candgen.storage.manifest import render
+from candgen.storage.versions import version
 from candgen.table_rows import shown
-from candgen.versions import version
 
 FORMAT = "candgen dataset"
 FORMAT_VERSION = 1

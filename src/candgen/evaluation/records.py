@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from candgen.files import write_text
+from candgen.storage.atomic import write_text
 
 Result = dict[str, Any]
 

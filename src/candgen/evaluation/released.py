@@ -16,7 +16,6 @@ from functools import cached_property
 from pathlib import Path
 
 from candgen.errors import StorageError, TableError
-from candgen.evaluation.folders import replacing_folder
 from candgen.evaluation.released_lines import (
     BYTE_ORDER_MARK,
     ENOUGH,
@@ -25,10 +24,11 @@ from candgen.evaluation.released_lines import (
     read_training_rows,
     training_blocks,
 )
-from candgen.files import replacing, write_text
 from candgen.folds import Folds
 from candgen.mentions import MentionTable
 from candgen.queries import Query
+from candgen.storage.atomic import replacing, write_text
+from candgen.storage.atomic_folder import replacing_folder
 from candgen.table_rows import SCHEMA, Rows
 
 TRAIN, DEV, TEST = ("mentions_tr.txt", "mentions_dev_type.txt", "mentions_tt_type.txt")

@@ -16,9 +16,9 @@ from candgen.evaluation import metrics
 from candgen.evaluation.cells import Cell, Difference
 from candgen.evaluation.metrics import Comparison, Interval
 from candgen.evaluation.tables import Table
-from candgen.files import write_text
 from candgen.methods import Ranks
 from candgen.queries import TYPES, Query
+from candgen.storage.atomic import write_text
 
 if TYPE_CHECKING:
     import rich.console

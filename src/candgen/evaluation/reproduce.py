@@ -17,8 +17,8 @@ from candgen.evaluation.paper import EXHIBITS
 from candgen.evaluation.plots import Drawing, draw
 from candgen.evaluation.results import Results
 from candgen.evaluation.study import Study
-from candgen.files import replacing, write_text
-from candgen.versions import version
+from candgen.storage.atomic import replacing, write_text
+from candgen.storage.versions import version
 
 ALL = "all"
 RECORDS = "records"

@@ -12,7 +12,7 @@ from candgen.evaluation.corpus import ENGLISH, Case, Corpus
 from candgen.evaluation.paper import EXHIBITS, Pair
 from candgen.evaluation.records import Records, Result
 from candgen.methods import Method, Parameters
-from candgen.versions import version
+from candgen.storage.versions import version
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "main-results": ("queries", "ranks"),

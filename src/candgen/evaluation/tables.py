@@ -26,7 +26,7 @@ from candgen.evaluation.cells import (
     one_line,
     shown,
 )
-from candgen.files import write_text
+from candgen.storage.atomic import write_text
 
 if TYPE_CHECKING:
     import rich.table

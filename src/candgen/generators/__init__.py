@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from candgen import storage
 from candgen.errors import CandgenError, StorageError
 from candgen.generators.cascade import Cascade
 from candgen.generators.cascade_method import CASCADE, CASCADE_FILL
@@ -18,7 +17,8 @@ from candgen.generators.rerank_method import RERANK
 from candgen.generators.wikipriors import WikiPriors
 from candgen.generators.wikipriors_method import WIKIPRIORS, WIKIPRIORS_RELEASED
 from candgen.methods import Method
-from candgen.storage import Stored
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Stored
 
 METHODS: dict[str, Method] = {
     "wikipriors": WIKIPRIORS,
@@ -43,7 +43,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = False) -> Any:  # noqa:
     ``verify`` reads every byte and compares it with its checksum; without it, only small indexes
     are read in full.
     """
-    return open_stored(storage.load(path, verify=verify))
+    return open_stored(index_folder.load(path, verify=verify))
 
 
 def open_stored(stored: Stored) -> Any:  # noqa: ANN401

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from candgen.errors import StorageError
-from candgen.storage import Stored, prefixed, under
+from candgen.storage.index_folder import Stored, prefixed, under
 
 
 class Parts(NamedTuple):

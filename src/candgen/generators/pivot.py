@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from candgen import storage
 from candgen.counts import Progress, count, nothing
 from candgen.errors import ParameterError
 from candgen.fusion import Fusion, build_index, check_fusion
@@ -18,7 +17,8 @@ from candgen.generators.shares import Shares, shares
 from candgen.index import Hits, TokenIndex
 from candgen.mentions import MentionTable
 from candgen.sources import SourceMention, Sources
-from candgen.storage import Contents, Stored, prefixed, under
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Contents, Stored, prefixed, under
 from candgen.text.normalize import check_normalizer, normalize_many
 from candgen.text.tokenizers import CharNgrams, Tokenizer, from_parameters, to_parameters
 
@@ -205,7 +205,7 @@ class PivotTokenIndex:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to a folder that ``candgen.load`` opens; what was there is replaced."""
-        storage.save(path, **self.contents()._asdict())
+        index_folder.save(path, **self.contents()._asdict())
 
     def contents(self) -> Contents:
         """What is stored."""

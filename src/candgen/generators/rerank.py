@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from candgen import storage
 from candgen.errors import ParameterError
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.languages import tables_of
@@ -23,7 +22,8 @@ from candgen.mentions import MentionTable
 from candgen.methods import Progress, nothing
 from candgen.queries import Query
 from candgen.sources import SourceMention
-from candgen.storage import Contents, Stored, prefixed, under
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Contents, Stored, prefixed, under
 from candgen.text.normalize import check_normalizer
 
 DEPTH = 300
@@ -167,7 +167,7 @@ class Rerank:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write both stages to a folder that ``candgen.load`` opens."""
-        storage.save(path, **self.contents()._asdict())
+        index_folder.save(path, **self.contents()._asdict())
 
     def contents(self) -> Contents:
         """What is stored: the generator, and beside it the second stage."""

@@ -17,7 +17,7 @@ from candgen.kernels.edits import likeness_rows
 from candgen.lexicon import Lexicon, Word
 from candgen.mentions import MentionTable
 from candgen.spellings import Spellings, logarithm, normalized_rows
-from candgen.storage import prefixed, under
+from candgen.storage.index_folder import prefixed, under
 from candgen.text.normalize import normalize_many
 
 Knows = Callable[[Sequence[str]], list[bool]]

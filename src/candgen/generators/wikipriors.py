@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen import storage
 from candgen.counts import Progress, count, nothing, pool
 from candgen.errors import ParameterError, StorageError, TableError
 from candgen.generators.candidate import Candidate, check_query
@@ -21,7 +20,8 @@ from candgen.index import TokenIndex, ranked
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS
 from candgen.mentions import MentionTable
 from candgen.sources import SourceMention, Sources
-from candgen.storage import Contents, Stored, prefixed, under
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Contents, Stored, prefixed, under
 from candgen.text.normalize import check_normalizer, normalize_many
 from candgen.text.tokenizers import Tokenizer, WholeMention, Words, from_parameters, to_parameters
 
@@ -159,7 +159,7 @@ class WikiPriors:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to a folder that ``candgen.load`` opens; what was there is replaced."""
-        storage.save(path, **self.contents()._asdict())
+        index_folder.save(path, **self.contents()._asdict())
 
     def contents(self) -> Contents:
         """What is stored; the entities once for all tiers."""

@@ -19,13 +19,13 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
-from candgen import storage
 from candgen.calibration import DEPTH, Calibration
 from candgen.errors import MissingExtraError, ParameterError, StorageError
-from candgen.files import replacing
 from candgen.generators import open_stored
 from candgen.generators.candidate import check_query
-from candgen.storage import Stored, prefixed, under
+from candgen.storage import index_folder
+from candgen.storage.atomic import replacing
+from candgen.storage.index_folder import Stored, prefixed, under
 from candgen.strings import StringTable
 
 try:
@@ -89,7 +89,7 @@ class CandgenKB(KnowledgeBase):
                     "linker.set_kb(knowledge_base('fo.candgen'))"
                 )
             vectors = _read(self._vectors, self._length)
-            self._opened = _Index.of(storage.load(self._path), self._k, vectors)
+            self._opened = _Index.of(index_folder.load(self._path), self._k, vectors)
         return self._opened
 
     def open(self) -> "CandgenKB":
@@ -160,7 +160,7 @@ class CandgenKB(KnowledgeBase):
         exclude: Iterable[str] = (),  # noqa: ARG002
     ) -> None:
         """Write the index, and what spaCy needs beside it, to an index folder."""
-        storage.save(path, **self._index().contents())
+        index_folder.save(path, **self._index().contents())
         with replacing(Path(path) / "contents") as file:
             file.write(_NOTHING)
 
@@ -170,7 +170,7 @@ class CandgenKB(KnowledgeBase):
         exclude: Iterable[str] = (),  # noqa: ARG002
     ) -> "CandgenKB":
         """Take what is in an index folder in the place of what was here."""
-        self._opened = _Index.of(storage.load(path), None, _none(self._length))
+        self._opened = _Index.of(index_folder.load(path), None, _none(self._length))
         return self
 
     def to_bytes(self, **_: object) -> bytes:
@@ -186,7 +186,7 @@ class CandgenKB(KnowledgeBase):
         with TemporaryDirectory() as folder:
             for name, content in srsly.msgpack_loads(bytes_data).items():
                 (Path(folder) / Path(name).name).write_bytes(content)
-            stored = storage.load(folder)
+            stored = index_folder.load(folder)
             arrays = {name: np.array(array) for name, array in stored.arrays.items()}
         self._opened = _Index.of(replace(stored, arrays=arrays), None, _none(self._length))
         return self

@@ -23,7 +23,7 @@ from candgen.service.service import Service
 from candgen.service.settings import AGAIN, PARENT, Settings
 from candgen.service.shelf import Shelf
 from candgen.service.work import Work
-from candgen.versions import version
+from candgen.storage.versions import version
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

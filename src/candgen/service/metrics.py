@@ -14,7 +14,7 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST as CONTENT_TYPE
 
-from candgen.versions import version
+from candgen.storage.versions import version
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
 """The variable, of prometheus_client, that names the folder through which workers share counts."""

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from candgen import storage
 from candgen.calibration import Calibration
 from candgen.descriptions import Described, Descriptions
 from candgen.generators import open_stored
 from candgen.generators.shares import Shares
 from candgen.sources import SourceMention
-from candgen.storage import MANIFEST, Stored
+from candgen.storage import index_folder
+from candgen.storage.index_folder import MANIFEST, Stored
 
 CHUNK = 256
 """Mentions that are asked for at once; between two chunks a request may be given up."""
@@ -92,7 +92,7 @@ class Opened:
     def open(cls, name: str, path: str, *, verify: bool = False) -> "Opened":
         """Open what is in a folder, and ask it all there is to ask, once."""
         manifest = _file(Path(path) / MANIFEST)  # before it is read: it may be replaced meanwhile
-        stored = storage.load(path, verify=verify)
+        stored = index_folder.load(path, verify=verify)
         arrays = (each for each in stored.path.iterdir() if each.suffix == ".npy")
         opened = cls(
             name, stored, open_stored(stored), Calibration.from_stored(stored),

@@ -23,7 +23,7 @@ from candgen.service.reconcile_queries import (
 )
 from candgen.service.reconcile_results import candidates_of, results_of
 from candgen.service.service import Service
-from candgen.versions import version
+from candgen.storage.versions import version
 
 VERSIONS = ["0.2"]
 BATCH = 50

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from candgen.errors import ParameterError, StorageError, TableError
-from candgen.files import write_text
-from candgen.versions import version
+from candgen.storage.atomic import write_text
+from candgen.storage.versions import version
 from candgen.wikidata.items import BAD
 from candgen.wikidata.lines import STDIN, Cut, Part
 from candgen.wikidata.names import Selection

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from candgen.errors import StorageError
-from candgen.files import replacing
+from candgen.storage.atomic import replacing
 from candgen.table_rows import SCHEMA as MENTIONS
 from candgen.wikidata.parts import entity_key, name_key
 from candgen.wikipedia.runs import merged

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from candgen.errors import StorageError
-from candgen.files import write_text
+from candgen.storage.atomic import write_text
 from candgen.wikidata.parts import ENTITIES, NAMES, Result
 from candgen.wikidata.tally import Tally
 from candgen.wikipedia.runs import write_run

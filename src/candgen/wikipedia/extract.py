@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, StorageError
+from candgen.storage.versions import version
 from candgen.table_rows import SCHEMA
-from candgen.versions import version
 from candgen.wikipedia.conventions import language_of
 from candgen.wikipedia.dump import STDIN, Part, parts
 from candgen.wikipedia.gather import Progress, Watcher, gather

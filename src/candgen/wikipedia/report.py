@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from candgen.versions import version
+from candgen.storage.versions import version
 from candgen.wikipedia.options import Options
 from candgen.wikipedia.site import Site
 from candgen.wikipedia.sources import Sources

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import StorageError
-from candgen.files import replacing
+from candgen.storage.atomic import replacing
 
 ROWS = 1 << 19
 """About so many rows are merged at a time."""

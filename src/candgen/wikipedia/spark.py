@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from candgen.errors import CandgenError, MissingExtraError, ParameterError, TableError
-from candgen.files import write_text
-from candgen.versions import version
+from candgen.storage.atomic import write_text
+from candgen.storage.versions import version
 from candgen.wikipedia.gather import Progress, Watcher
 from candgen.wikipedia.mirror import Wiki, find_wikis
 from candgen.wikipedia.options import Options

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from candgen.errors import StorageError
-from candgen.files import write_text
-from candgen.versions import version
+from candgen.storage.atomic import write_text
+from candgen.storage.versions import version
 from candgen.wikipedia.mirror import Wiki
 from candgen.wikipedia.options import FOLDS, Options
 from candgen.wikipedia.reasons import Reason

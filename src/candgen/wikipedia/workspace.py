@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from candgen.errors import StorageError
-from candgen.files import hold, write_text
+from candgen.storage.atomic import hold, write_text
 
 _PLAN = "plan.json"
 _LOCK = "lock"

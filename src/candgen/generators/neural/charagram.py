@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from candgen import storage
 from candgen.counts import Progress, nothing
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.languages import tables_of
@@ -22,7 +21,8 @@ from candgen.index import place_of
 from candgen.mentions import MentionTable
 from candgen.queries import Query
 from candgen.sources import SourceMention, Sources
-from candgen.storage import Contents, Stored, prefixed, under
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Contents, Stored, prefixed, under
 from candgen.strings import StringTable
 from candgen.text.normalize import normalize_many
 
@@ -154,7 +154,7 @@ class Charagram:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the generator to a folder that ``candgen.load`` opens."""
-        storage.save(path, **self.contents()._asdict())
+        index_folder.save(path, **self.contents()._asdict())
 
     def contents(self) -> Contents:
         """What is stored: the vectors of names, and whatever encodes mentions."""

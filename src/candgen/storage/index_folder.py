@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import StorageError
-from candgen.manifest import (
+from candgen.storage.manifest import (
     DTYPES,
     FORMAT,
     FORMAT_VERSION,
@@ -46,7 +46,7 @@ from candgen.manifest import (
     refusal,
     render,
 )
-from candgen.versions import version
+from candgen.storage.versions import version
 
 if sys.platform != "win32":
     import fcntl

@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from candgen import storage
 from candgen.errors import ParameterError, StorageError
-from candgen.manifest import render
+from candgen.storage import index_folder
+from candgen.storage.manifest import render
 from candgen.strings import StringTable
 
 NAMES = ["first.postings.keys", "matrix", "nothing", "one"]
@@ -51,7 +51,7 @@ def large(n):
 
 def assert_holds(folder, *allowed, verify=True):
     """The folder holds one of these contents, whole; which."""
-    stored = storage.load(folder, verify=verify)
+    stored = index_folder.load(folder, verify=verify)
     (expected,) = [one for one in allowed if one["kind"] == stored.kind]
     assert stored.parameters == expected["parameters"]
     assert stored.inputs == expected["inputs"]
@@ -67,7 +67,7 @@ def snapshot(folder):
 
 def file_of(folder, name):
     """The path of the manifest, or of the array of this name."""
-    if name == storage.MANIFEST:
+    if name == index_folder.MANIFEST:
         return folder / name
     (path,) = folder.glob(f"{name}.????????????????.npy")
     return path
@@ -85,7 +85,7 @@ def refusal(call, *arguments, **options):
 
 def rewrite(folder, change):
     """Alters the manifest and makes its checksum right again, as an attacker would."""
-    path = folder / storage.MANIFEST
+    path = folder / index_folder.MANIFEST
     manifest = json.loads(path.read_text(encoding="utf-8"))
     change(manifest)
     manifest.pop("checksum", None)
@@ -108,7 +108,7 @@ def _fast(monkeypatch):
 @pytest.fixture
 def folder(tmp_path):
     path = tmp_path / "fo.candgen"
-    storage.save(path, **content())
+    index_folder.save(path, **content())
     return path
 
 
@@ -125,15 +125,15 @@ def processes():
 
 def test_what_is_saved_is_loaded(folder):
     assert_holds(folder, content())
-    stored = storage.load(str(folder))
+    stored = index_folder.load(str(folder))
     assert stored.path == folder
     assert stored.version
     assert stored.sizes == {name: file_of(folder, name).stat().st_size for name in NAMES}
-    assert sorted(storage.verify(folder)) == sorted(snapshot(folder))
+    assert sorted(index_folder.verify(folder)) == sorted(snapshot(folder))
 
 
 def test_arrays_are_plain_read_only_and_mapped(folder):
-    for array in storage.load(folder).arrays.values():
+    for array in index_folder.load(folder).arrays.values():
         assert type(array) is np.ndarray
         assert not array.flags.writeable
         assert array.flags.c_contiguous
@@ -161,28 +161,28 @@ shapes = npst.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
 def test_any_array_of_numbers(array, transposed):
     array = array.T if transposed else array
     with tempfile.TemporaryDirectory() as place:
-        storage.save(Path(place, "x"), kind="k", parameters={}, arrays={"a": array})
-        loaded = storage.load(Path(place, "x"), verify=True).arrays["a"]
+        index_folder.save(Path(place, "x"), kind="k", parameters={}, arrays={"a": array})
+        loaded = index_folder.load(Path(place, "x"), verify=True).arrays["a"]
         np.testing.assert_array_equal(loaded, array)
         assert loaded.shape == array.shape
         assert loaded.dtype == array.dtype.newbyteorder("<")
 
 
 def test_an_index_without_arrays_and_inputs(tmp_path):
-    storage.save(tmp_path / "x", kind="k", parameters={}, arrays={})
-    stored = storage.load(tmp_path / "x")
+    index_folder.save(tmp_path / "x", kind="k", parameters={}, arrays={})
+    stored = index_folder.load(tmp_path / "x")
     assert (stored.arrays, stored.parameters, stored.inputs) == ({}, {}, {})
 
 
 def test_many_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr(storage, "_CHUNK", 7)
-    storage.save(tmp_path / "x", **content())
+    monkeypatch.setattr(index_folder, "_CHUNK", 7)
+    index_folder.save(tmp_path / "x", **content())
     assert_holds(tmp_path / "x", content())
 
 
 def test_an_index_saved_over_the_files_it_is_mapped_from(folder):
-    stored = storage.load(folder)
-    storage.save(folder, **content() | {"arrays": stored.arrays})
+    stored = index_folder.load(folder)
+    index_folder.save(folder, **content() | {"arrays": stored.arrays})
     assert_holds(folder, content())
 
 
@@ -190,11 +190,11 @@ def test_the_same_content_gives_the_same_bytes(folder, tmp_path):
     backwards = content()
     for part in ("arrays", "parameters"):
         backwards[part] = dict(reversed(backwards[part].items()))
-    storage.save(tmp_path / "other", **backwards)
-    storage.save(tmp_path / "over", **large(2))
-    storage.save(tmp_path / "over", **content())
+    index_folder.save(tmp_path / "other", **backwards)
+    index_folder.save(tmp_path / "over", **large(2))
+    index_folder.save(tmp_path / "over", **content())
     assert snapshot(folder) == snapshot(tmp_path / "other") == snapshot(tmp_path / "over")
-    storage.save(folder, **content())
+    index_folder.save(folder, **content())
     assert snapshot(folder) == snapshot(tmp_path / "other")
 
 
@@ -220,36 +220,38 @@ def test_everything_is_synced_before_the_manifest_is_renamed(folder, monkeypatch
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", replace)
-    storage.save(folder, **content(2))
-    file, directory = ("sync", storage._TEMPORARY), ("sync", "fo.candgen")
+    index_folder.save(folder, **content(2))
+    file, directory = ("sync", index_folder._TEMPORARY), ("sync", "fo.candgen")
     arrays = [step for name in NAMES for step in (file, ("rename", name.split(".")[0]))]
     assert events == [*arrays, directory, file, ("rename", "manifest"), directory]
 
 
 def test_a_large_index_is_not_hashed_unless_asked(folder, monkeypatch):
-    monkeypatch.setattr(storage, "SMALL", -1)
-    monkeypatch.setattr(storage.hashlib, "file_digest", lambda *_: pytest.fail("hashed"))
-    storage.load(folder)
+    monkeypatch.setattr(index_folder, "SMALL", -1)
+    monkeypatch.setattr(index_folder.hashlib, "file_digest", lambda *_: pytest.fail("hashed"))
+    index_folder.load(folder)
 
 
 def test_forty_arrays_open_in_milliseconds(tmp_path):
     arrays = {f"array.{i}": np.arange(1000) + i for i in range(40)}
-    storage.save(tmp_path / "x", kind="k", parameters={}, arrays=arrays)
+    index_folder.save(tmp_path / "x", kind="k", parameters={}, arrays=arrays)
     seconds = []
     for _ in range(5):
         start = time.process_time()
-        storage.load(tmp_path / "x")
+        index_folder.load(tmp_path / "x")
         seconds.append(time.process_time() - start)
     assert min(seconds) < 0.03  # 3 ms here
 
 
 def test_prefixed_and_under_are_inverse(folder):
     inner = {"keys": np.arange(3), "strings.bytes": np.arange(2)}
-    arrays = storage.prefixed("first", inner) | storage.prefixed("first2", {"keys": np.arange(9)})
+    arrays = index_folder.prefixed("first", inner) | index_folder.prefixed(
+        "first2", {"keys": np.arange(9)}
+    )
     assert sorted(arrays) == ["first.keys", "first.strings.bytes", "first2.keys"]
-    assert storage.under("first", arrays) == inner
-    assert storage.under("no", arrays) == {}
-    assert list(storage.under("first", storage.load(folder).arrays)) == ["postings.keys"]
+    assert index_folder.under("first", arrays) == inner
+    assert index_folder.under("no", arrays) == {}
+    assert list(index_folder.under("first", index_folder.load(folder).arrays)) == ["postings.keys"]
 
 
 # ---------------------------------------------------------------- what cannot be saved
@@ -270,7 +272,7 @@ def test_prefixed_and_under_are_inverse(folder):
 )
 def test_a_dtype_that_is_no_number_is_refused(tmp_path, array):
     arrays = {"fine": np.zeros(2), "bad.one": array}
-    said = refusal(storage.save, tmp_path / "x", kind="k", parameters={}, arrays=arrays)
+    said = refusal(index_folder.save, tmp_path / "x", kind="k", parameters={}, arrays=arrays)
     assert "bad.one" in said
     assert str(array.dtype) in said
     assert not (tmp_path / "x").exists()
@@ -281,7 +283,7 @@ def test_a_dtype_that_is_no_number_is_refused(tmp_path, array):
 )
 def test_a_name_that_is_no_dotted_identifier_is_refused(tmp_path, name):
     arrays = {name: np.zeros(1)}
-    said = refusal(storage.save, tmp_path / "x", kind="k", parameters={}, arrays=arrays)
+    said = refusal(index_folder.save, tmp_path / "x", kind="k", parameters={}, arrays=arrays)
     assert repr(name) in said
     assert not (tmp_path / "x").exists()
 
@@ -292,15 +294,15 @@ def test_a_name_that_is_no_dotted_identifier_is_refused(tmp_path, name):
 @pytest.mark.parametrize("where", ["parameters", "inputs"])
 def test_what_json_would_change_is_refused(tmp_path, value, where):
     arguments = content() | {where: {"value": value}}
-    assert where in refusal(storage.save, tmp_path / "x", **arguments)
+    assert where in refusal(index_folder.save, tmp_path / "x", **arguments)
     assert not (tmp_path / "x").exists()
 
 
 def test_a_path_that_is_a_file_is_refused(tmp_path):
     path = tmp_path / "fo.candgen"
     path.write_text("mine", encoding="utf-8")
-    assert "fo.candgen is a file" in refusal(storage.save, path, **content())
-    assert "fo.candgen is a file" in refusal(storage.load, path)
+    assert "fo.candgen is a file" in refusal(index_folder.save, path, **content())
+    assert "fo.candgen is a file" in refusal(index_folder.load, path)
     assert path.read_text(encoding="utf-8") == "mine"
 
 
@@ -310,21 +312,21 @@ def test_a_foreign_folder_is_refused_and_left_alone(tmp_path, name, text):
     path = tmp_path / "fo.candgen" / name
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
-    assert "not a candgen index" in refusal(storage.save, tmp_path / "fo.candgen", **content())
+    assert "not a candgen index" in refusal(index_folder.save, tmp_path / "fo.candgen", **content())
     assert [str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()] == [
         f"fo.candgen/{name}"
     ]
     assert path.read_text(encoding="utf-8") == text
-    assert "manifest.json" in refusal(storage.load, tmp_path / "fo.candgen")
+    assert "manifest.json" in refusal(index_folder.load, tmp_path / "fo.candgen")
 
 
 def test_an_empty_folder_is_filled(tmp_path):
-    storage.save(tmp_path, **content())
+    index_folder.save(tmp_path, **content())
     assert_holds(tmp_path, content())
 
 
 def test_a_missing_parent_is_refused(tmp_path):
-    said = refusal(storage.save, tmp_path / "no" / "fo.candgen", **content())
+    said = refusal(index_folder.save, tmp_path / "no" / "fo.candgen", **content())
     assert str(tmp_path / "no") in said
     assert not (tmp_path / "no").exists()
 
@@ -333,7 +335,7 @@ def test_foreign_files_in_an_index_are_left_alone(folder):
     mine = {"notes.txt": b"mine", "a.npy": b"mine", "manifest.json.bak": b"", "x.candgen-tmp": b""}
     for name, text in mine.items():
         (folder / name).write_bytes(text)
-    storage.save(folder, **content(2))
+    index_folder.save(folder, **content(2))
     assert_holds(folder, content(2))
     left = {name: text for name, text in snapshot(folder).items() if name in mine}
     assert left == mine
@@ -344,8 +346,8 @@ def test_foreign_files_in_an_index_are_left_alone(folder):
 
 
 def test_nothing_there(tmp_path):
-    assert "fo.candgen does not exist" in refusal(storage.load, tmp_path / "fo.candgen")
-    assert "manifest.json is missing" in refusal(storage.load, tmp_path)
+    assert "fo.candgen does not exist" in refusal(index_folder.load, tmp_path / "fo.candgen")
+    assert "manifest.json is missing" in refusal(index_folder.load, tmp_path)
 
 
 def truncate(path):
@@ -411,22 +413,22 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-@pytest.mark.parametrize("name", [storage.MANIFEST, *NAMES])
+@pytest.mark.parametrize("name", [index_folder.MANIFEST, *NAMES])
 def test_a_damaged_file_is_refused_by_name(folder, name, damage):
     path = file_of(folder, name)
     damage(path)
-    assert str(path) in refusal(storage.load, folder)
-    assert str(path) in refusal(storage.verify, folder)
+    assert str(path) in refusal(index_folder.load, folder)
+    assert str(path) in refusal(index_folder.verify, folder)
 
 
 @pytest.mark.parametrize(
     "damage", [d for d in DAMAGES if d is not replace_by_folder], ids=lambda d: d.__name__
 )
-@pytest.mark.parametrize("name", [storage.MANIFEST, *NAMES])
+@pytest.mark.parametrize("name", [index_folder.MANIFEST, *NAMES])
 def test_a_damaged_index_can_be_built_again(folder, name, damage):
     good = snapshot(folder)
     damage(file_of(folder, name))
-    storage.save(folder, **content())
+    index_folder.save(folder, **content())
     assert snapshot(folder) == good
     assert not any(path.is_symlink() for path in folder.iterdir())
     assert_holds(folder, content())
@@ -434,45 +436,45 @@ def test_a_damaged_index_can_be_built_again(folder, name, damage):
 
 def test_a_bit_flipped_anywhere_is_found(tmp_path):
     folder = tmp_path / "x"
-    storage.save(folder, kind="k", parameters={"lam": 0.4}, arrays={"a": np.arange(9)})
+    index_folder.save(folder, kind="k", parameters={"lam": 0.4}, arrays={"a": np.arange(9)})
     for path in sorted(folder.iterdir()):
         good = path.read_bytes()
         with path.open("r+b", buffering=0) as file:
             for at, byte in enumerate(good):
                 os.pwrite(file.fileno(), bytes([byte ^ 1 << at % 8]), at)
-                assert str(path) in refusal(storage.load, folder), at
+                assert str(path) in refusal(index_folder.load, folder), at
                 os.pwrite(file.fileno(), bytes([byte]), at)
-    assert storage.verify(folder)
+    assert index_folder.verify(folder)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_large_index_is_verified_on_demand(folder, monkeypatch, name):
-    monkeypatch.setattr(storage, "SMALL", -1)
+    monkeypatch.setattr(index_folder, "SMALL", -1)
     path = file_of(folder, name)
     data = bytearray(path.read_bytes())
     data[-1] ^= 1  # the last byte of the data, or of the header where there is none
     path.write_bytes(data)
-    assert str(path) in refusal(storage.verify, folder)
-    assert str(path) in refusal(storage.load, folder, verify=True)
+    assert str(path) in refusal(index_folder.verify, folder)
+    assert str(path) in refusal(index_folder.load, folder, verify=True)
     if name == "nothing":
-        assert str(path) in refusal(storage.load, folder)
+        assert str(path) in refusal(index_folder.load, folder)
     else:
-        storage.load(folder)
+        index_folder.load(folder)
 
 
 @pytest.mark.parametrize("damage", [truncate, empty, lengthen, replace_by_pickle])
 @pytest.mark.parametrize("name", NAMES)
 def test_sizes_and_headers_of_a_large_index_are_checked_at_once(folder, monkeypatch, name, damage):
-    monkeypatch.setattr(storage, "SMALL", -1)
+    monkeypatch.setattr(index_folder, "SMALL", -1)
     path = file_of(folder, name)
     damage(path)
-    assert str(path) in refusal(storage.load, folder)
+    assert str(path) in refusal(index_folder.load, folder)
 
 
 def test_the_manifest_of_another_index(folder, tmp_path):
-    storage.save(tmp_path / "other", **content(2))
-    (tmp_path / "other" / storage.MANIFEST).replace(folder / storage.MANIFEST)
-    said = refusal(storage.load, folder)
+    index_folder.save(tmp_path / "other", **content(2))
+    (tmp_path / "other" / index_folder.MANIFEST).replace(folder / index_folder.MANIFEST)
+    said = refusal(index_folder.load, folder)
     assert "is missing" in said
     assert ".npy" in said
 
@@ -482,11 +484,11 @@ def test_a_newer_format_says_upgrade(folder):
         manifest.update(format_version=3, something_new=[])
 
     rewrite(folder, newer)
-    said = refusal(storage.load, folder)
+    said = refusal(index_folder.load, folder)
     assert "format 3, this one reads up to 2" in said
     assert "upgrade" in said
     # It is an index nevertheless, so it may be replaced.
-    storage.save(folder, **content())
+    index_folder.save(folder, **content())
     assert_holds(folder, content())
 
 
@@ -534,7 +536,7 @@ def test_a_forged_manifest_is_refused_although_its_checksum_is_right(folder, cha
     for path in list(folder.iterdir()):
         os.link(path, folder.parent / path.name)
     rewrite(folder, change)
-    assert str(folder / storage.MANIFEST) in refusal(storage.load, folder)
+    assert str(folder / index_folder.MANIFEST) in refusal(index_folder.load, folder)
 
 
 @pytest.mark.parametrize(
@@ -549,8 +551,8 @@ def test_a_forged_manifest_is_refused_although_its_checksum_is_right(folder, cha
     ids=["nested", "digits", "nan", "latin-1", "number"],
 )
 def test_strange_json_is_refused(folder, text):
-    (folder / storage.MANIFEST).write_bytes(text.encode("latin-1"))
-    assert "manifest.json" in refusal(storage.load, folder)
+    (folder / index_folder.MANIFEST).write_bytes(text.encode("latin-1"))
+    assert "manifest.json" in refusal(index_folder.load, folder)
 
 
 def test_an_unchanged_manifest_is_read_again(folder):
@@ -581,7 +583,7 @@ STEPS = [("fsync", n) for n in range(6)] + [("replace", n) for n in range(5)]
 def test_a_full_disk_leaves_the_old_index(folder, monkeypatch, name, after):
     good = snapshot(folder)
     failing(monkeypatch, name, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), after=after)
-    said = refusal(storage.save, folder, **content(2))
+    said = refusal(index_folder.save, folder, **content(2))
     assert said == (
         f"{folder} could not be written: No space left on device; "
         "the index that was there is unchanged"
@@ -592,7 +594,7 @@ def test_a_full_disk_leaves_the_old_index(folder, monkeypatch, name, after):
 @pytest.mark.parametrize(("name", "after"), STEPS)
 def test_a_full_disk_leaves_no_new_folder(tmp_path, monkeypatch, name, after):
     failing(monkeypatch, name, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), after=after)
-    said = refusal(storage.save, tmp_path / "x", **content())
+    said = refusal(index_folder.save, tmp_path / "x", **content())
     assert "No space left on device" in said
     assert list(tmp_path.iterdir()) == []
 
@@ -602,7 +604,7 @@ def test_control_c_leaves_the_old_index(folder, monkeypatch, name, after):
     good = snapshot(folder)
     failing(monkeypatch, name, KeyboardInterrupt(), after=after)
     with pytest.raises(KeyboardInterrupt):
-        storage.save(folder, **content(2))
+        index_folder.save(folder, **content(2))
     assert snapshot(folder) == good
 
 
@@ -611,12 +613,12 @@ def test_a_failure_after_the_rename_keeps_the_new_index(folder, monkeypatch, err
     # fsync: four arrays, the folder, the manifest; the next is that of the folder once more.
     failing(monkeypatch, "fsync", error, after=6)
     with pytest.raises(type(error)) as caught:
-        storage.save(folder, **content(2))
+        index_folder.save(folder, **content(2))
     if isinstance(caught.value, StorageError):
         assert "the new index is in place" in str(caught.value)
     monkeypatch.undo()
     assert_holds(folder, content(2))
-    storage.save(folder, **content(2))
+    index_folder.save(folder, **content(2))
     assert len(snapshot(folder)) == len(NAMES) + 1
 
 
@@ -632,17 +634,17 @@ def test_a_file_system_that_cannot_sync_folders_or_lock(tmp_path, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(os, "fsync", fsync)
-    monkeypatch.setattr(storage.fcntl, "flock", flock)
-    storage.save(tmp_path / "x", **content())
+    monkeypatch.setattr(index_folder.fcntl, "flock", flock)
+    index_folder.save(tmp_path / "x", **content())
     assert_holds(tmp_path / "x", content())
 
 
 def test_files_that_cannot_be_deleted_do_not_fail_a_save(folder, monkeypatch):
     failing(monkeypatch, "unlink", PermissionError(errno.EACCES, "no"), after=1)
-    storage.save(folder, **content(2))
+    index_folder.save(folder, **content(2))
     monkeypatch.undo()
     assert_holds(folder, content(2))
-    storage.save(folder, **content(2))
+    index_folder.save(folder, **content(2))
     assert len(snapshot(folder)) == len(NAMES) + 1
 
 
@@ -650,13 +652,13 @@ def test_files_that_cannot_be_deleted_do_not_fail_a_save(folder, monkeypatch):
 def test_a_file_that_grows_too_large_for_real(tmp_path, exists):
     folder = tmp_path / "fo.candgen"
     if exists:
-        storage.save(folder, **content())
+        index_folder.save(folder, **content())
     good = snapshot(folder) if exists else None
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     previous = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, hard))
     try:
-        said = refusal(storage.save, folder, **large(2))
+        said = refusal(index_folder.save, folder, **large(2))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, previous)
@@ -682,11 +684,11 @@ def tiny_disk(tmp_path):
 
 def test_a_disk_that_is_full_for_real(tiny_disk):
     folder = tiny_disk / "fo.candgen"
-    assert "No space left" in refusal(storage.save, folder, **large(1))
+    assert "No space left" in refusal(index_folder.save, folder, **large(1))
     assert list(tiny_disk.iterdir()) == []
-    storage.save(folder, **content())
+    index_folder.save(folder, **content())
     good = snapshot(folder)
-    said = refusal(storage.save, folder, **large(2))
+    said = refusal(index_folder.save, folder, **large(2))
     assert said.endswith("No space left on device; the index that was there is unchanged")
     assert snapshot(folder) == good
 
@@ -696,7 +698,7 @@ def no_rights():
     """A place whose files can be read and not written, also if the tests are run by root."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place, "fo.candgen")
-        storage.save(folder, **content())
+        index_folder.save(folder, **content())
         folder.chmod(0o555)
         Path(place).chmod(0o555)
         is_root = os.geteuid() == 0
@@ -711,12 +713,12 @@ def no_rights():
 
 def test_a_read_only_folder(no_rights):
     good = snapshot(no_rights)
-    said = refusal(storage.save, no_rights, **content(2))
+    said = refusal(index_folder.save, no_rights, **content(2))
     assert said.endswith("Permission denied; the index that was there is unchanged")
     assert snapshot(no_rights) == good
     assert_holds(no_rights, content())
     beside = no_rights.with_name("new.candgen")
-    assert "Permission denied" in refusal(storage.save, beside, **content())
+    assert "Permission denied" in refusal(index_folder.save, beside, **content())
 
 
 def forbid(path):
@@ -727,17 +729,19 @@ def forbid(path):
     os.seteuid(euid)
 
 
-@pytest.mark.parametrize("name", ["matrix", storage.MANIFEST])
+@pytest.mark.parametrize("name", ["matrix", index_folder.MANIFEST])
 def test_an_unreadable_file(no_rights, name):
     path = file_of(no_rights, name)
     forbid(path)
-    assert f"{path} could not be read: Permission denied" in refusal(storage.load, no_rights)
+    assert f"{path} could not be read: Permission denied" in refusal(index_folder.load, no_rights)
 
 
 def test_an_unreadable_folder(no_rights):
     forbid(no_rights)
-    assert "could not be read: Permission denied" in refusal(storage.load, no_rights)
-    assert "could not be read: Permission denied" in refusal(storage.save, no_rights, **content())
+    assert "could not be read: Permission denied" in refusal(index_folder.load, no_rights)
+    assert "could not be read: Permission denied" in refusal(
+        index_folder.save, no_rights, **content()
+    )
 
 
 def test_when_the_state_is_not_known_nothing_is_deleted(folder, monkeypatch):
@@ -748,7 +752,7 @@ def test_when_the_state_is_not_known_nothing_is_deleted(folder, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "read_bytes", read_bytes)
-        assert "not known" in refusal(storage.save, folder, **content(2))
+        assert "not known" in refusal(index_folder.save, folder, **content(2))
     assert_holds(folder, content(2))
 
 
@@ -762,7 +766,7 @@ def crash_everywhere(place):
         for kind in ("new", "over"):
             folder = Path(place, f"{kind}-{point}")
             if kind == "over":
-                storage.save(folder, **content(1))
+                index_folder.save(folder, **content(1))
             child = os.fork()
             if child == 0:
                 count = 0
@@ -779,7 +783,7 @@ def crash_everywhere(place):
 
                 for name in calls:
                     setattr(os, name, dying(getattr(os, name)))
-                storage.save(folder, **content(2))
+                index_folder.save(folder, **content(2))
                 os._exit(0)
             _, status = os.waitpid(child, 0)
             assert os.waitstatus_to_exitcode(status) in (0, 9)
@@ -791,18 +795,18 @@ def crash_everywhere(place):
 def test_death_at_every_step(processes, tmp_path):
     points = processes.submit(crash_everywhere, tmp_path).result()
     assert points > 20
-    storage.save(tmp_path / "good", **content(3))
+    index_folder.save(tmp_path / "good", **content(3))
     good = snapshot(tmp_path / "good")
     survivors = set()
     for point in range(points + 1):
         over, new = tmp_path / f"over-{point}", tmp_path / f"new-{point}"
         survivors.add(assert_holds(over, content(1), content(2))["kind"])
-        if (new / storage.MANIFEST).exists():
+        if (new / index_folder.MANIFEST).exists():
             assert_holds(new, content(2))
         else:
-            refusal(storage.load, new)
+            refusal(index_folder.load, new)
         for folder in (over, new):
-            storage.save(folder, **content(3))
+            index_folder.save(folder, **content(3))
             assert snapshot(folder) == good, "a later save works and cleans up"
     assert survivors == {"kind-1", "kind-2"}
 
@@ -813,7 +817,7 @@ def kill_at_random(place, rounds):
     chance = random.Random(0)
     start = time.monotonic()
     for n in (2, 1):
-        storage.save(folder, **large(n))
+        index_folder.save(folder, **large(n))
     duration = time.monotonic() - start
     while len(survivors) < rounds or len(set(survivors)) < 2:
         assert len(survivors) < 10 * rounds, "no save ever succeeds"
@@ -821,7 +825,7 @@ def kill_at_random(place, rounds):
         if child == 0:
             while True:
                 for n in (3 - survivors[-1], survivors[-1]):
-                    storage.save(folder, **large(n))
+                    index_folder.save(folder, **large(n))
         time.sleep(chance.uniform(0, 1.5 * duration))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -831,8 +835,8 @@ def kill_at_random(place, rounds):
 
 def test_kill_9_at_any_moment(processes, tmp_path):
     assert set(processes.submit(kill_at_random, tmp_path, 40).result()) == {1, 2}
-    storage.save(tmp_path / "x", **large(1))
-    storage.save(tmp_path / "good", **large(1))
+    index_folder.save(tmp_path / "x", **large(1))
+    index_folder.save(tmp_path / "good", **large(1))
     assert snapshot(tmp_path / "x") == snapshot(tmp_path / "good")
 
 
@@ -844,7 +848,7 @@ def keep_saving(folder, stop, at_least):
     saved = waited = 0
     while not stop.exists() or saved < at_least:
         try:
-            storage.save(folder, **content(saved % 2 + 1))
+            index_folder.save(folder, **content(saved % 2 + 1))
             saved += 1
         except StorageError as error:
             if "being written by another process" not in str(error):
@@ -855,7 +859,7 @@ def keep_saving(folder, stop, at_least):
 
 
 def test_a_reader_while_a_writer_replaces(processes, folder, tmp_path):
-    first = storage.load(folder)
+    first = index_folder.load(folder)
     writer = processes.submit(keep_saving, folder, tmp_path / "stop", 10)
     kinds, end = [], time.monotonic() + 30
     try:
@@ -874,15 +878,15 @@ def test_a_reader_while_a_writer_replaces(processes, folder, tmp_path):
 
 
 def test_a_reader_that_is_overtaken_between_manifest_and_arrays(folder, monkeypatch):
-    real, overtaken = storage._open_array, []
+    real, overtaken = index_folder._open_array, []
 
     def open_array(path, *arguments, **options):
         if not overtaken:
             overtaken.append(path)
-            storage.save(folder, **content(2))
+            index_folder.save(folder, **content(2))
         return real(path, *arguments, **options)
 
-    monkeypatch.setattr(storage, "_open_array", open_array)
+    monkeypatch.setattr(index_folder, "_open_array", open_array)
     assert_holds(folder, content(2))
 
 
@@ -891,12 +895,12 @@ def test_a_reader_that_is_overtaken_for_ever_gives_up(folder, monkeypatch):
 
     def open_array(path, *arguments, **options):
         saved.append(len(saved) % 2 + 1)
-        storage.save(folder, **content(saved[-1]))
+        index_folder.save(folder, **content(saved[-1]))
         raise FileNotFoundError(errno.ENOENT, "gone", str(path))
 
-    monkeypatch.setattr(storage, "_TRIES", 5)
-    monkeypatch.setattr(storage, "_open_array", open_array)
-    assert "try again later" in refusal(storage.load, folder)
+    monkeypatch.setattr(index_folder, "_TRIES", 5)
+    monkeypatch.setattr(index_folder, "_open_array", open_array)
+    assert "try again later" in refusal(index_folder.load, folder)
     assert len(saved) == 5
 
 
@@ -906,7 +910,7 @@ def test_two_savers_that_hammer_on_one_folder(processes, folder, tmp_path):
     for one in both:
         one.result()
     assert_holds(folder, content(1), content(2))
-    storage.save(folder, **content(1))
+    index_folder.save(folder, **content(1))
     assert len(snapshot(folder)) == len(NAMES) + 1
 
 
@@ -914,11 +918,11 @@ def test_a_second_saver_is_told_to_wait(folder, monkeypatch):
     real, said = Path.replace, []
 
     def replace(path, target):
-        said.append(refusal(storage.save, folder, **content(3)))
+        said.append(refusal(index_folder.save, folder, **content(3)))
         return real(path, target)
 
     monkeypatch.setattr(Path, "replace", replace)
-    storage.save(folder, **content(2))
+    index_folder.save(folder, **content(2))
     assert len(said) == len(NAMES) + 1
     assert set(said) == {
         f"{folder} is being written by another process: wait until it has finished"
@@ -928,7 +932,7 @@ def test_a_second_saver_is_told_to_wait(folder, monkeypatch):
 
 
 def test_a_lock_file_deleted_before_it_was_locked_does_not_count(folder, monkeypatch):
-    real, opened = storage._locked, []
+    real, opened = index_folder._locked, []
 
     def locked(path, *arguments):
         opened.append(real(path, *arguments))
@@ -936,8 +940,8 @@ def test_a_lock_file_deleted_before_it_was_locked_does_not_count(folder, monkeyp
             path.unlink()  # what a saver does that finishes at this moment
         return opened[-1]
 
-    monkeypatch.setattr(storage, "_locked", locked)
-    storage.save(folder, **content(2))
+    monkeypatch.setattr(index_folder, "_locked", locked)
+    index_folder.save(folder, **content(2))
     assert len(opened) == 2
     assert_holds(folder, content(2))
 
@@ -960,9 +964,9 @@ def test_a_string_table_is_the_list_it_was_packed_from(strings):
 
 def test_a_string_table_in_an_index(tmp_path):
     names = ["Tórshavn", "", "मुंबई", "𐌰\0b"] * 3000
-    packed = storage.prefixed("names", StringTable.pack(names))
-    storage.save(tmp_path / "x", kind="k", parameters={}, arrays=packed)
-    table = StringTable(**storage.under("names", storage.load(tmp_path / "x").arrays))
+    packed = index_folder.prefixed("names", StringTable.pack(names))
+    index_folder.save(tmp_path / "x", kind="k", parameters={}, arrays=packed)
+    table = StringTable(**index_folder.under("names", index_folder.load(tmp_path / "x").arrays))
     assert table[2] == "मुंबई"
     assert table[4:6] == ["Tórshavn", ""]
     assert list(table) == names
@@ -1007,20 +1011,20 @@ EXTRA = {"notes": np.arange(5), "words": np.zeros((2, 3), np.float32)}
 
 def test_arrays_are_added_and_replaced_and_nothing_else_is_touched(folder):
     before = snapshot(folder)
-    storage.amend(folder, "extra", EXTRA)
+    index_folder.amend(folder, "extra", EXTRA)
     assert_holds_beside(folder, EXTRA)
     kept = {name: data for name, data in snapshot(folder).items() if name in before}
     assert {name for name in before if kept[name] != before[name]} == {"manifest.json"}
-    storage.amend(folder, "extra", {"notes": np.arange(3)})
+    index_folder.amend(folder, "extra", {"notes": np.arange(3)})
     assert_holds_beside(folder, {"notes": np.arange(3)})
     assert not list(folder.glob("extra.words.*"))
-    storage.amend(folder, "extra", {})
+    index_folder.amend(folder, "extra", {})
     assert snapshot(folder) == before
 
 
 def assert_holds_beside(folder, extra):
-    stored = storage.load(folder, verify=True)
-    found = storage.under("extra", stored.arrays)
+    stored = index_folder.load(folder, verify=True)
+    found = index_folder.under("extra", stored.arrays)
     assert {name: array.tolist() for name, array in found.items()} == {
         name: array.tolist() for name, array in extra.items()
     }
@@ -1031,16 +1035,16 @@ def assert_holds_beside(folder, extra):
 
 
 def test_a_save_drops_what_was_added(folder):
-    storage.amend(folder, "extra", EXTRA)
-    storage.save(folder, **content(2))
+    index_folder.amend(folder, "extra", EXTRA)
+    index_folder.save(folder, **content(2))
     assert_holds(folder, content(2))
     assert not list(folder.glob("extra.*"))
 
 
 def test_a_reader_keeps_what_it_has_opened(folder):
-    storage.amend(folder, "extra", EXTRA)
-    stored = storage.load(folder)
-    storage.amend(folder, "extra", {"notes": np.arange(9)})
+    index_folder.amend(folder, "extra", EXTRA)
+    stored = index_folder.load(folder)
+    index_folder.amend(folder, "extra", {"notes": np.arange(9)})
     assert stored.arrays["extra.notes"].tolist() == [0, 1, 2, 3, 4]
 
 
@@ -1051,17 +1055,19 @@ def test_a_failure_adds_nothing(folder, monkeypatch, name, error, after):
     before = snapshot(folder)
     failing(monkeypatch, name, error, after=after)
     with pytest.raises((KeyboardInterrupt, StorageError)):
-        storage.amend(folder, "extra", EXTRA)
+        index_folder.amend(folder, "extra", EXTRA)
     monkeypatch.undo()
     assert snapshot(folder) == before
 
 
 def test_nothing_is_added_to_what_is_no_index(tmp_path, folder):
-    assert "does not exist" in refusal(storage.amend, tmp_path / "none", "extra", EXTRA)
+    assert "does not exist" in refusal(index_folder.amend, tmp_path / "none", "extra", EXTRA)
     assert not (tmp_path / "none").exists()
     (tmp_path / "other").mkdir()
-    assert "manifest.json is missing" in refusal(storage.amend, tmp_path / "other", "extra", EXTRA)
+    assert "manifest.json is missing" in refusal(
+        index_folder.amend, tmp_path / "other", "extra", EXTRA
+    )
     assert list((tmp_path / "other").iterdir()) == []
-    assert "cannot name an array" in refusal(storage.amend, folder, "../x", EXTRA)
+    assert "cannot name an array" in refusal(index_folder.amend, folder, "../x", EXTRA)
     objects = {"bad": np.array([object()])}
-    assert "dtype object" in refusal(storage.amend, folder, "extra", objects)
+    assert "dtype object" in refusal(index_folder.amend, folder, "extra", objects)
