@@ -25,7 +25,7 @@ from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM, siz
 from candgen.generators.neural.nearest import nearest
 from candgen.generators.pivot_method import PTI
 from candgen.methods import Generator, rank_golds
-from candgen.queries import Query
+from candgen.tables.queries import Query
 
 K = 30
 PLANNED = 200

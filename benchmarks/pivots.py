@@ -19,11 +19,11 @@ import candgen
 from candgen.evaluation.ceilings import space
 from candgen.evaluation.cells import Cell
 from candgen.evaluation.pivots import Pivot
-from candgen.evaluation.table_folder import TableFolder
 from candgen.evaluation.tables import Table
 from candgen.integrations.uriel import distances
 from candgen.methods import rank_golds
-from candgen.queries import Query
+from candgen.tables.queries import Query
+from candgen.tables.table_folder import TableFolder
 
 MOST = 4
 K = 30

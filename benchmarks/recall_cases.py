@@ -18,11 +18,11 @@ from candgen.evaluation.ceilings import unlike_pivots
 from candgen.evaluation.corpus import ENGLISH, Corpus, parse_pair
 from candgen.evaluation.paper import PAIRS
 from candgen.evaluation.split import split
-from candgen.evaluation.table_folder import TableFolder
 from candgen.generators.pivot_search import stratified
-from candgen.mentions import MentionTable
 from candgen.methods import Training
-from candgen.queries import Query
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
+from candgen.tables.table_folder import TableFolder
 
 FIXED = "mk-fixed"
 FIXED_LANGUAGE, FIXED_PIVOT = "mk", "bg"

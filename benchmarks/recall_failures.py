@@ -8,9 +8,9 @@ from recall_rows import ROWS
 
 from candgen.evaluation.ceilings import covered, space, unlike_pivots
 from candgen.generators import METHODS
-from candgen.mentions import MentionTable
 from candgen.methods import place
-from candgen.queries import Query
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
 
 DEPTH = 300
 SHOWN_NAMES = 6

@@ -17,7 +17,7 @@ from candgen.evaluation.experiment import tune
 from candgen.generators import METHODS
 from candgen.generators.rerank import Rerank
 from candgen.methods import Generator, Training
-from candgen.queries import Query
+from candgen.tables.queries import Query
 
 K = 30
 EPOCHS = 5

@@ -28,7 +28,7 @@ from candgen.evaluation.corpus import Case, Corpus, parse_pair
 from candgen.evaluation.metrics import recall
 from candgen.evaluation.paper import PAIRS
 from candgen.methods import place
-from candgen.queries import HARD, Query
+from candgen.tables.queries import HARD, Query
 from candgen.text.normalize import normalize_joined, normalize_many
 
 ALPHA, LAM = 0.4, 1.0

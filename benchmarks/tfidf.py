@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from candgen.mentions import MentionTable
+from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_many
 
 QUERIES_AT_ONCE = 50

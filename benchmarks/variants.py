@@ -23,7 +23,7 @@ from candgen.evaluation.paper import PAIRS
 from candgen.generators import METHODS
 from candgen.kernels.blocks import BLOCK_BITS
 from candgen.methods import Training, rank_golds
-from candgen.queries import Query
+from candgen.tables.queries import Query
 
 K = 30
 REPEATS = 5

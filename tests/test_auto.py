@@ -13,10 +13,10 @@ from candgen.calibration import Calibration
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.dataset import read_dataset
-from candgen.evaluation.table_folder import TableFolder
 from candgen.integrations import cldr
 from candgen.methods import Training, rank_golds
-from candgen.queries import Query
+from candgen.tables.queries import Query
+from candgen.tables.table_folder import TableFolder
 
 
 @pytest.fixture(scope="module")

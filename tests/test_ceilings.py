@@ -17,7 +17,7 @@ from candgen.evaluation.ceilings import (
     space,
     unlike_pivots,
 )
-from candgen.queries import Query
+from candgen.tables.queries import Query
 
 ICELANDIC = MentionTable.from_pairs([("Vín", "Q1741", 3), ("Vín", "Q282"), ("Rín", "Q584")])
 DANISH = MentionTable.from_pairs([("Wien", "Q1741"), ("Oslo", "Q585"), ("Rhinen", "Q584")])

@@ -16,10 +16,10 @@ from candgen.errors import CandgenError, MissingExtraError
 from candgen.generators.neural.charagram import Charagram
 from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM, size
 from candgen.generators.neural.teaching import TOKENIZERS
-from candgen.mentions import MentionTable
 from candgen.methods import Training
-from candgen.queries import Query
 from candgen.storage import index_folder
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
 from tests.support import neural_oracle, oracle
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: candgen[neural]")
@@ -339,7 +339,7 @@ try:
     Charagram.build({{"bg": None}}, english=None)
 except Exception as error:
     print(type(error).__name__)
-from candgen.mentions import MentionTable
+from candgen.tables.mention_table import MentionTable
 table = MentionTable.from_pairs([("a", "Q1"), ("b", "Q2")])
 try:
     Charagram.build({{"bg": table}}, english=table)

@@ -307,7 +307,7 @@ def test_settings_are_json_values():
 
 def test_what_is_written_twice_says_the_same():
     from candgen.generators import pivot
-    from candgen.table_files import _TEXT_READERS
+    from candgen.tables.table_files import _TEXT_READERS
 
     options = inspect.signature(pivot.PivotTokenIndex.build).parameters
     assert tuple(Normalizer) == NORMALIZERS

@@ -19,7 +19,7 @@ from candgen.errors import ParameterError
 from candgen.evaluation.dataset import read_dataset
 from candgen.generators import METHODS
 from candgen.methods import Method, Size
-from candgen.queries import read_queries
+from candgen.tables.queries import read_queries
 from tests.test_reproduce import TABLES
 
 

@@ -17,8 +17,8 @@ from candgen.cli.query import json_line, tsv_rows
 from candgen.evaluation.dataset import write_dataset
 from candgen.generators import METHODS
 from candgen.methods import WORTH, Training
-from candgen.queries import write_queries
 from candgen.storage import index_folder
+from candgen.tables.queries import write_queries
 from tests.test_cli import environment, is_refusal, snapshot
 from tests.test_conformance import SPLIT, TABLES, quick, skip_without_torch
 

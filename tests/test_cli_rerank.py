@@ -10,7 +10,7 @@ from candgen.cli.explain_rerank import spelled
 from candgen.edits import Edit
 from candgen.generators.rerank import Rerank
 from candgen.generators.rerank_weights import FIXED, Weights
-from candgen.queries import Query, write_queries
+from candgen.tables.queries import Query, write_queries
 from tests.test_cli import is_refusal
 
 ICELANDIC = MentionTable.from_pairs(

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
-from candgen.descriptions import Descriptions
 from candgen.storage import index_folder
+from candgen.tables.entities import Descriptions
 from tests.support.service_world import save_toy
 from tests.support.serving import serving
 

@@ -12,9 +12,9 @@ import pytest
 from candgen import MentionTable
 from candgen.errors import ParameterError, StorageError
 from candgen.evaluation.dataset import FILES, MANIFEST, read_dataset, write_dataset
-from candgen.evaluation.released import read_released, write_released
 from candgen.evaluation.split import split
 from candgen.storage.manifest import render
+from candgen.tables.released import read_released, write_released
 
 TABLE = MentionTable.from_pairs(
     [(f"{name} {n}", f"Q{n}", n + 1) for n in range(30) for name in ("Vík", "Vágur")]

@@ -21,10 +21,10 @@ from typer.testing import CliRunner
 import candgen
 from candgen.cli import demo as _command  # noqa: F401 (what the package calls demo is a function)
 from candgen.cli import main
-from candgen.descriptions import Descriptions
 from candgen.errors import MissingExtraError, ParameterError
 from candgen.integrations import cldr
 from candgen.storage import index_folder
+from candgen.tables.entities import Descriptions
 
 demo = sys.modules["candgen.cli.demo"]
 

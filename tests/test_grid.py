@@ -10,7 +10,7 @@ from candgen import CharNgrams, MentionTable, Words
 from candgen.errors import ParameterError
 from candgen.generators import METHODS
 from candgen.methods import Method, Size, Training, place, rank_golds
-from candgen.queries import Query
+from candgen.tables.queries import Query
 from tests.support.worlds import ENTITIES, large_world, mentions, tables
 
 PTI = METHODS["pti"]

@@ -28,10 +28,10 @@ from playwright.sync_api import Error, expect, sync_playwright
 import candgen
 import candgen.service
 from candgen import MentionTable, PivotTokenIndex
-from candgen.descriptions import Descriptions
 from candgen.service.app import create_app
 from candgen.service.gate import PAGE_FILES
 from candgen.service.settings import Limits, Settings
+from candgen.tables.entities import Descriptions
 from tests.support.service_world import save_toy
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

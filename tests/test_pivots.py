@@ -14,8 +14,8 @@ from candgen.errors import ParameterError, TableError
 from candgen.evaluation.figures import alt_text
 from candgen.evaluation.likeness import WHOLE, Names, Queries, nearest, nearest_in_group, overlap
 from candgen.evaluation.pivots import Pivot
-from candgen.evaluation.table_folder import TableFolder
-from candgen.evaluation.target_files import read_target
+from candgen.tables.table_folder import TableFolder
+from candgen.tables.target_file import read_target
 
 FAROESE = MentionTable.from_pairs(
     [("Wien", "Q1741"), ("Vín", "Q282"), ("Oslo", "Q585"), ("Havnin", "Q10704")]

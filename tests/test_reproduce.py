@@ -17,12 +17,12 @@ from candgen.evaluation.corpus import Corpus, open_parts, parse_pair, with_zero_
 from candgen.evaluation.dataset import write_dataset
 from candgen.evaluation.paper import EXHIBITS, PAIRS, Pair
 from candgen.evaluation.records import Records
-from candgen.evaluation.released import write_released, write_training
 from candgen.evaluation.reproduce import names_of, reproduce
 from candgen.evaluation.study import NEEDS, Step, Study
 from candgen.generators import METHODS
 from candgen.methods import Method, Size, Training, rank_golds
-from candgen.queries import Query
+from candgen.tables.queries import Query
+from candgen.tables.released import write_released, write_training
 from tests.support.paper_cell import answered
 
 MEASURE = [sys.executable, "-m", "candgen.cli.measure"]

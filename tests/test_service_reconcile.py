@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 
 import candgen
 from candgen.calibration import Calibration
-from candgen.descriptions import Descriptions
 from candgen.service.app import create_app
 from candgen.service.settings import Limits, Settings, name_indexes
+from candgen.tables.entities import Descriptions
 from tests.support.service_world import save_toy, toy_index
 
 VIENNA = {"id": "Q515", "name": "city"}

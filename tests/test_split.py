@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from candgen import MentionTable
 from candgen.errors import ParameterError
 from candgen.evaluation.dataset import read_dataset, write_dataset
-from candgen.evaluation.released import read_released, write_released
 from candgen.evaluation.shuffle import splitmix
 from candgen.evaluation.split import TYPES_OF, split
-from candgen.queries import Query
+from candgen.tables.queries import Query
+from candgen.tables.released import read_released, write_released
 from candgen.text.normalize import normalize
 
 MASK = 2**64 - 1

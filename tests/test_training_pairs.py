@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from candgen.generators.neural.names import Names
 from candgen.generators.neural.training_pairs import draw, find_golds, number_names
-from candgen.mentions import MentionTable
+from candgen.tables.mention_table import MentionTable
 
 
 def test_a_name_is_the_most_frequent_mention():

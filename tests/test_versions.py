@@ -9,7 +9,7 @@ from candgen import MentionTable
 from candgen.errors import ParameterError
 from candgen.generators.pivot_method import FUSION, PTI, SMOOTHING, WILDCARDS
 from candgen.methods import Training, rank_golds
-from candgen.queries import Query
+from candgen.tables.queries import Query
 from tests.support.toy import FAROESE, ICELANDIC
 from tests.support.worlds import ENTITIES, mentions, worlds
 

@@ -14,7 +14,7 @@ from candgen import CharNgrams, MentionTable, PivotTokenIndex
 from candgen.generators import METHODS
 from candgen.kernels.trie import token_room
 from candgen.methods import Training, rank_golds
-from candgen.queries import Query
+from candgen.tables.queries import Query
 from candgen.text.tokenizers import WILDCARD
 from tests.support.oracle import Oracle, ngrams
 from tests.support.worlds import ENTITIES, any_worlds, large_world, mentions, tables

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from candgen.generators.pivot import PivotTokenIndex
     from candgen.generators.rerank import Rerank
     from candgen.generators.wikipriors import WikiPriors
-    from candgen.mentions import MentionTable
-    from candgen.queries import Query
+    from candgen.tables.mention_table import MentionTable
+    from candgen.tables.queries import Query
     from candgen.text.tokenizers import CharNgrams, WholeMention, Words
 
 __all__ = [
@@ -57,10 +57,10 @@ _HOMES = {
     "CharNgrams": "candgen.text.tokenizers",
     "Charagram": "candgen.generators.neural.charagram",
     "Explanation": "candgen.generators.explanation",
-    "MentionTable": "candgen.mentions",
+    "MentionTable": "candgen.tables.mention_table",
     "PivotRanking": "candgen.evaluation.pivots",
     "PivotTokenIndex": "candgen.generators.pivot",
-    "Query": "candgen.queries",
+    "Query": "candgen.tables.queries",
     "Rerank": "candgen.generators.rerank",
     "Report": "candgen.evaluation.report",
     "Split": "candgen.evaluation.split",

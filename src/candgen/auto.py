@@ -19,9 +19,9 @@ from candgen.evaluation.split import Split, split
 from candgen.evaluation.tuning import Tuning
 from candgen.generators.rerank import DEPTH, Rerank
 from candgen.generators.rerank_method import RERANK
-from candgen.mentions import MentionTable
 from candgen.methods import Progress, Training, nothing
-from candgen.queries import EASY, Query
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import EASY, Query
 
 log = logging.getLogger("candgen")
 

@@ -24,9 +24,9 @@ import numpy.typing as npt
 
 from candgen import logit
 from candgen.errors import StorageError
-from candgen.queries import Query
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Stored, under
+from candgen.tables.queries import Query
 
 DEPTH = 30
 """How many candidates share in the probability; those after them are weighed against these."""

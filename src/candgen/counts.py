@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from candgen.errors import TableError
 from candgen.kernels import counting as kernels
-from candgen.mentions import MentionTable
+from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_joined
 from candgen.text.tokenizers import Symbols, Tokenizer, codepoints, numbered
 from candgen.vocabulary import Vocabulary, VocabularyBuilder

@@ -28,7 +28,7 @@ from candgen.kernels import trie
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS, GROUP_BITS
 from candgen.layout import Background, bound_background, lay_out
 from candgen.storage.index_folder import prefixed, under
-from candgen.strings import StringTable
+from candgen.tables.string_table import StringTable
 from candgen.text.tokenizers import Tokenizer
 from candgen.vocabulary import Vocabulary
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.storage.index_folder import prefixed, under
-from candgen.strings import StringTable
+from candgen.tables.string_table import StringTable
 
 MOST_WORDS = 8
 """Names with more words are not learned from: they tell little about each of them."""

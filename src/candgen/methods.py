@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import ParameterError
-from candgen.mentions import MentionTable
-from candgen.queries import Query
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
 
 Ranks = npt.NDArray[np.int64]
 """Of each query, the place of its gold among its candidates, from 1; 0 where it is not there."""

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.edits import EditModel
-from candgen.mentions import MentionTable
 from candgen.storage.index_folder import prefixed, under
-from candgen.strings import StringTable
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.string_table import StringTable
 from candgen.text.normalize import normalize_many
 
 STEPS = 8

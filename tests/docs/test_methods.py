@@ -9,7 +9,7 @@ import pytest
 import candgen
 from candgen.catalogue import METHODS as CATALOGUE
 from candgen.generators import METHODS
-from candgen.queries import write_queries
+from candgen.tables.queries import write_queries
 from tests.test_conformance import SPLIT, TABLES, skip_without_torch
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -23,7 +23,7 @@ from hypothesis.extra import numpy as npst
 from candgen.errors import ParameterError, StorageError
 from candgen.storage import index_folder
 from candgen.storage.manifest import render
-from candgen.strings import StringTable
+from candgen.tables.string_table import StringTable
 
 NAMES = ["first.postings.keys", "matrix", "nothing", "one"]
 

@@ -1,7 +1,7 @@
 """Indexes for the tests of the service: the toy world, with a second stage and names or not."""
 
 import candgen
-from candgen.descriptions import Descriptions
+from candgen.tables.entities import Descriptions
 from tests.support import toy
 
 ENTITIES = [

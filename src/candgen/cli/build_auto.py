@@ -23,8 +23,8 @@ def build_by_itself(
 ) -> None:  # fmt: skip
     """Build an index of a target from the languages of a folder, and tell the reasons on stderr."""
     _check(target, candidates, said, auto=auto)
-    from candgen.evaluation.table_folder import TableFolder  # noqa: PLC0415 (--help need not wait)
-    from candgen.evaluation.target_files import read_target  # noqa: PLC0415
+    from candgen.tables.table_folder import TableFolder  # noqa: PLC0415 (--help need not wait)
+    from candgen.tables.target_file import read_target  # noqa: PLC0415
 
     named = parse_table("--target", target or "")
     check_output(output)

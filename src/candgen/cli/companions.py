@@ -8,8 +8,8 @@ import typer
 
 if TYPE_CHECKING:
     from candgen.counts import Progress
-    from candgen.descriptions import Descriptions
-    from candgen.queries import Query
+    from candgen.tables.entities import Descriptions
+    from candgen.tables.queries import Query
 
 Entities = Annotated[
     Path | None,
@@ -37,7 +37,7 @@ class Table:
     """A table of entities, read before the long work, so that a bad one costs nothing."""
 
     def __init__(self, path: Path | None, progress: "Progress") -> None:
-        from candgen.descriptions import read_entities  # noqa: PLC0415
+        from candgen.tables.entities import read_entities  # noqa: PLC0415
 
         self.path = path
         if path is not None:
@@ -46,7 +46,7 @@ class Table:
 
     def chosen(self, generator: Any) -> "Descriptions | None":  # noqa: ANN401
         """What it says of the entities of a generator."""
-        from candgen.descriptions import Descriptions  # noqa: PLC0415
+        from candgen.tables.entities import Descriptions  # noqa: PLC0415
 
         if self.path is None:
             return None

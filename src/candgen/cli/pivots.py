@@ -89,8 +89,8 @@ def pivots(
     Names alone, without entities, are enough; then everything is an estimate. If the package
     lang2vec is installed, there is also the distance of the languages' families.
     """
-    from candgen.evaluation.table_folder import TableFolder  # noqa: PLC0415 (--help need not wait)
-    from candgen.evaluation.target_files import read_target  # noqa: PLC0415
+    from candgen.tables.table_folder import TableFolder  # noqa: PLC0415 (--help need not wait)
+    from candgen.tables.target_file import read_target  # noqa: PLC0415
 
     named = parse_table("--target", target)
     if plot is not None:

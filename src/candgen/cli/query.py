@@ -18,7 +18,7 @@ from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen import Candidate
-    from candgen.sources import SourceMention
+    from candgen.tables.source_mentions import SourceMention
 
 MENTIONS_AT_ONCE = 1000
 CANDIDATES_AT_ONCE = 1_000_000

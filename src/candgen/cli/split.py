@@ -89,7 +89,7 @@ def split(
 
 def _write(made: "Split", output: Path, layout: Layout, language: str) -> None:
     from candgen.evaluation.dataset import write_dataset  # noqa: PLC0415 (--help need not wait)
-    from candgen.evaluation.released import write_released  # noqa: PLC0415
+    from candgen.tables.released import write_released  # noqa: PLC0415
 
     if layout is Layout.CANDGEN:
         write_dataset(output, made)

@@ -32,9 +32,9 @@ from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen.evaluation.experiment import Tuning
-    from candgen.folds import Folds
     from candgen.methods import Method, Training
-    from candgen.queries import Query
+    from candgen.tables.folds import Folds
+    from candgen.tables.queries import Query
 
 
 BOTH_STAGES = "rerank"
@@ -205,7 +205,7 @@ def _with_pivots(
 ) -> "Training":
     """Choose pivots among the tables of a folder, by the names that may be learned from."""
     from candgen.auto import choose_pivots, why_pivots  # noqa: PLC0415
-    from candgen.evaluation.table_folder import TableFolder  # noqa: PLC0415
+    from candgen.tables.table_folder import TableFolder  # noqa: PLC0415
 
     tables = TableFolder(folder, skip_bad_rows=skip_bad_rows, without=training.language or "")
     names = [query.mention for query in training.dev]

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
 from candgen.evaluation.metrics import by_type
-from candgen.mentions import MentionTable
-from candgen.queries import Query
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
 from candgen.text.normalize import normalize_many
 
 Flags = npt.NDArray[np.bool_]

@@ -16,9 +16,9 @@ from typing import Any
 
 from candgen.errors import CandgenError
 from candgen.evaluation.budgets import with_budget
-from candgen.mentions import MentionTable
 from candgen.methods import Method, Parameters, Training
-from candgen.queries import Query, read_queries, write_queries
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query, read_queries, write_queries
 
 K = 30
 _WORLD = MentionTable.from_pairs([("Vín", "Q1741", 3), ("Vín", "Q282"), ("Rín", "Q584", 2)])

@@ -8,18 +8,18 @@ from pathlib import Path
 from candgen.errors import ParameterError, TableError
 from candgen.evaluation.dataset import read_dataset
 from candgen.evaluation.paper import Pair
-from candgen.evaluation.released import (
+from candgen.evaluation.split import Setting, Split, split
+from candgen.methods import Progress, Training, nothing
+from candgen.tables.folds import Folds
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import HARD, Query
+from candgen.tables.released import (
     DEV,
     TEST,
     TRAIN,
     read_released,
 )
-from candgen.evaluation.split import Setting, Split, split
-from candgen.evaluation.table_folder import LanguageFiles
-from candgen.folds import Folds
-from candgen.mentions import MentionTable
-from candgen.methods import Progress, Training, nothing
-from candgen.queries import HARD, Query
+from candgen.tables.table_folder import LanguageFiles
 
 ENGLISH = "en"
 

@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, StorageError
 from candgen.evaluation.split import TYPES_OF, Split
-from candgen.mentions import MentionTable
-from candgen.queries import Query, read_queries, write_queries
 from candgen.storage.atomic import write_text
 from candgen.storage.atomic_folder import replacing_folder
 from candgen.storage.manifest import render
 from candgen.storage.versions import version
-from candgen.table_rows import shown
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query, read_queries, write_queries
+from candgen.tables.rows import shown
 
 FORMAT = "candgen dataset"
 FORMAT_VERSION = 1

@@ -12,7 +12,6 @@ from candgen.evaluation import metrics
 from candgen.evaluation.ceilings import unlike_pivots
 from candgen.evaluation.report import Answer, Report
 from candgen.evaluation.tuning import Trial, Tuning, describe, merit
-from candgen.mentions import MentionTable
 from candgen.methods import (
     WORTH,
     Generator,
@@ -23,7 +22,8 @@ from candgen.methods import (
     place,
     rank_golds,
 )
-from candgen.queries import TYPES, Query
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import TYPES, Query
 
 __all__ = ["Trial", "Tuning", "describe", "evaluate", "tune"]
 

@@ -19,9 +19,9 @@ from candgen.evaluation.experiment import tune
 from candgen.evaluation.metrics import recall
 from candgen.evaluation.records import Result
 from candgen.evaluation.shuffle import shuffle_keys
-from candgen.mentions import MentionTable
 from candgen.methods import Method, Parameters, Training, rank_golds
-from candgen.queries import Query
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
 
 K = 30
 DEPTH = 100

@@ -19,7 +19,7 @@ from candgen.evaluation.likeness import (
     overlap,
 )
 from candgen.evaluation.shuffle import shuffle_keys
-from candgen.mentions import MentionTable
+from candgen.tables.mention_table import MentionTable
 
 OVERLAP_NAMES = 20_000
 """So many names of a language, spread evenly over its table, give its distribution of trigrams."""

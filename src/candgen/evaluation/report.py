@@ -17,8 +17,8 @@ from candgen.evaluation.cells import Cell, Difference
 from candgen.evaluation.metrics import Comparison, Interval
 from candgen.evaluation.tables import Table
 from candgen.methods import Ranks
-from candgen.queries import TYPES, Query
 from candgen.storage.atomic import write_text
+from candgen.tables.queries import TYPES, Query
 
 if TYPE_CHECKING:
     import rich.console

@@ -18,7 +18,7 @@ from candgen.evaluation.paper import Pair, where
 from candgen.evaluation.study import Findings, Step
 from candgen.evaluation.tables import Table
 from candgen.methods import Ranks
-from candgen.queries import TYPES
+from candgen.tables.queries import TYPES
 
 PTI = "pti"
 NOT_IN_THE_PAPER = "not in the paper"

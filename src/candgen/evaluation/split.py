@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
 from candgen.evaluation.shuffle import Integers, shuffle_keys
-from candgen.mentions import MentionTable
-from candgen.queries import EASY, HARD, MEDIUM, TYPES, Query
-from candgen.table_rows import SCHEMA, Rows, shown
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import EASY, HARD, MEDIUM, TYPES, Query
+from candgen.tables.rows import SCHEMA, Rows, shown
 from candgen.text.normalize import check_normalizer, normalize_many
 
 Setting = Literal["joint", "zero-shot", "high-resource"]

@@ -8,9 +8,9 @@ from candgen.errors import ParameterError
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.parts import pack_parts, stored_part
 from candgen.generators.tiers import ask_in_turn
-from candgen.sources import SourceMention
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored
+from candgen.tables.source_mentions import SourceMention
 
 Knows = Callable[[Sequence[str]], list[bool]]
 

@@ -16,7 +16,7 @@ from candgen.generators.pivot import LAM, PivotTokenIndex
 from candgen.generators.tiers import ask_in_turn
 from candgen.generators.wikipriors import WikiPriors
 from candgen.methods import Method, Parameters, Ranks, Size, Training, place
-from candgen.queries import Query
+from candgen.tables.queries import Query
 
 OPTIONS = frozenset({"normalizer", "threads", "threshold"})
 

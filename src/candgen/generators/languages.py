@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
-from candgen.mentions import MentionTable
+from candgen.tables.mention_table import MentionTable
 
 TARGET = "target"
 """The name of the target's language where none is given."""

@@ -15,10 +15,10 @@ from candgen.generators.explanation import Explanation, explain
 from candgen.generators.languages import TARGET, tables_of, weights_of
 from candgen.generators.shares import Shares, shares
 from candgen.index import Hits, TokenIndex
-from candgen.mentions import MentionTable
-from candgen.sources import SourceMention, Sources
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, prefixed, under
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.source_mentions import SourceMention, Sources
 from candgen.text.normalize import check_normalizer, normalize_many
 from candgen.text.tokenizers import CharNgrams, Tokenizer, from_parameters, to_parameters
 

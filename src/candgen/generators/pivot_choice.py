@@ -11,7 +11,7 @@ from candgen.generators.candidate import check_weight
 from candgen.generators.languages import TARGET, tables_of, weights_of
 from candgen.generators.pivot import ALPHA, LAM
 from candgen.methods import Parameters, Training
-from candgen.queries import Query
+from candgen.tables.queries import Query
 from candgen.text.normalize import normalize_many
 from candgen.text.tokenizers import CharNgrams, Tokenizer, to_parameters
 

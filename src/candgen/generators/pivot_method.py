@@ -13,7 +13,6 @@ from candgen.generators.pivot_choice import Choice, counted, tokenizer_of
 from candgen.generators.pivot_search import search_weights
 from candgen.grid import CountGrid, Weights
 from candgen.index import TokenIndex
-from candgen.mentions import MentionTable
 from candgen.methods import (
     WORTH,
     Method,
@@ -24,7 +23,8 @@ from candgen.methods import (
     Size,
     Training,
 )
-from candgen.queries import Query
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
 
 
 def build(training: Training, parameters: Parameters) -> PivotTokenIndex:

@@ -27,7 +27,7 @@ from candgen.methods import (
     Step,
     Training,
 )
-from candgen.queries import Query
+from candgen.tables.queries import Query
 
 LAMS = (0.2, 0.4, 1.0)
 ALPHAS = (0.03, 0.1, 0.4, 1.0, 3.0)

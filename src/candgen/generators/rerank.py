@@ -18,12 +18,12 @@ from candgen.generators.rerank_explanation import RerankExplanation, explain
 from candgen.generators.rerank_seen import Answer, Seen
 from candgen.generators.rerank_stage import Features, Knows, Stage
 from candgen.generators.rerank_weights import Weights, learn_weights
-from candgen.mentions import MentionTable
 from candgen.methods import Progress, nothing
-from candgen.queries import Query
-from candgen.sources import SourceMention
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, prefixed, under
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
+from candgen.tables.source_mentions import SourceMention
 from candgen.text.normalize import check_normalizer
 
 DEPTH = 300

@@ -8,7 +8,7 @@ from candgen.generators.pivot_choice import Choice
 from candgen.generators.pivot_search import LAMS, search_weights
 from candgen.generators.rerank import DEPTH, Rerank, check_depth
 from candgen.methods import WORTH, Parameters, Progress, Ranks, Searched, Size, Step, Training
-from candgen.queries import Query
+from candgen.tables.queries import Query
 
 OWN = frozenset({"depth"})
 """Parameters of the second stage; all others are those of the first."""

@@ -15,9 +15,9 @@ from candgen.generators.rerank_pairs import edit_pairs, partner, word_pairs
 from candgen.generators.rerank_weights import FIXED, Weights
 from candgen.kernels.edits import likeness_rows
 from candgen.lexicon import Lexicon, Word
-from candgen.mentions import MentionTable
 from candgen.spellings import Spellings, logarithm, normalized_rows
 from candgen.storage.index_folder import prefixed, under
+from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_many
 
 Knows = Callable[[Sequence[str]], list[bool]]

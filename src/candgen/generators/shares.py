@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from candgen.index import TokenIndex
 from candgen.kernels import shares as kernels
-from candgen.sources import Sources
+from candgen.tables.source_mentions import Sources
 from candgen.text.normalize import normalize_many
 
 Floats = npt.NDArray[np.float64]

@@ -18,10 +18,10 @@ from candgen.generators.languages import TARGET, tables_of
 from candgen.generators.tiers import ask_in_turn
 from candgen.index import TokenIndex, ranked
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS
-from candgen.mentions import MentionTable
-from candgen.sources import SourceMention, Sources
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, prefixed, under
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.source_mentions import SourceMention, Sources
 from candgen.text.normalize import check_normalizer, normalize_many
 from candgen.text.tokenizers import Tokenizer, WholeMention, Words, from_parameters, to_parameters
 

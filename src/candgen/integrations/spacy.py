@@ -26,7 +26,7 @@ from candgen.generators.candidate import check_query
 from candgen.storage import index_folder
 from candgen.storage.atomic import replacing
 from candgen.storage.index_folder import Stored, prefixed, under
-from candgen.strings import StringTable
+from candgen.tables.string_table import StringTable
 
 try:
     import srsly

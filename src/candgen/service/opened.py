@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from candgen.calibration import Calibration
-from candgen.descriptions import Described, Descriptions
 from candgen.generators import open_stored
 from candgen.generators.shares import Shares
-from candgen.sources import SourceMention
 from candgen.storage import index_folder
 from candgen.storage.index_folder import MANIFEST, Stored
+from candgen.tables.entities import Described, Descriptions
+from candgen.tables.source_mentions import SourceMention
 
 CHUNK = 256
 """Mentions that are asked for at once; between two chunks a request may be given up."""

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from candgen.errors import StorageError
 from candgen.storage.atomic import replacing
-from candgen.table_rows import SCHEMA as MENTIONS
+from candgen.tables.rows import SCHEMA as MENTIONS
 from candgen.wikidata.parts import entity_key, name_key
 from candgen.wikipedia.runs import merged
 

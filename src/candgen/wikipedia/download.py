@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from candgen.errors import ParameterError, StorageError
 from candgen.storage.versions import version
-from candgen.table_rows import shown
+from candgen.tables.rows import shown
 from candgen.wikipedia.client import Client, Network, check_url
 from candgen.wikipedia.fetching import State, fetch, part_of
 from candgen.wikipedia.published import (

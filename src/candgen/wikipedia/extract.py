@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, StorageError
 from candgen.storage.versions import version
-from candgen.table_rows import SCHEMA
+from candgen.tables.rows import SCHEMA
 from candgen.wikipedia.conventions import language_of
 from candgen.wikipedia.dump import STDIN, Part, parts
 from candgen.wikipedia.gather import Progress, Watcher, gather

@@ -14,7 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from candgen.errors import TableError
-from candgen.table_rows import shown
+from candgen.tables.rows import shown
 
 _LOG = logging.getLogger("candgen")
 _MARK = b"\xef\xbb\xbf"  # a byte order mark

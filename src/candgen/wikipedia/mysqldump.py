@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import BinaryIO, NamedTuple
 
 from candgen.errors import TableError
-from candgen.table_rows import shown
+from candgen.tables.rows import shown
 
 Value = int | float | bytes | None
 """What a column may hold; text is bytes, because MySQL's binary columns need not be UTF-8."""

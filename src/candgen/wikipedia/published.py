@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from candgen.errors import CandgenError, ParameterError
-from candgen.table_rows import shown
+from candgen.tables.rows import shown
 
 
 class DownloadError(CandgenError, OSError):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.kernels.sorted_strings import find_sorted
-from candgen.strings import string_buffers
+from candgen.tables.string_table import string_buffers
 from candgen.wikipedia.reasons import Reason
 
 HOPS = 8

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from candgen.errors import TableError
-from candgen.table_rows import SCHEMA
+from candgen.tables.rows import SCHEMA
 from candgen.wikipedia import sql
 from candgen.wikipedia.dump import Part, aligned, open_dump, parts
 from candgen.wikipedia.harvest import Links, Pages, harvest

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from candgen.errors import TableError
-from candgen.table_rows import shown
+from candgen.tables.rows import shown
 from candgen.wikipedia.mysqldump import Value, rows
 
 __all__ = [

@@ -6,8 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from candgen.mentions import MentionTable
-from candgen.table_rows import SCHEMA
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.rows import SCHEMA
 
 ROW_GROUP = 1 << 20
 """Rows in a group, all but the last: the file is the same however the pieces were cut."""

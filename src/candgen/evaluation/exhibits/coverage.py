@@ -13,7 +13,7 @@ from candgen.evaluation.results import (
     printed,
 )
 from candgen.evaluation.tables import Table
-from candgen.queries import TYPES
+from candgen.tables.queries import TYPES
 
 _SPACES = ("PL", "PL+TL", "EN", "EN+PL", "EN+PL+TL")
 

@@ -25,7 +25,7 @@ from candgen.evaluation.results import (
 from candgen.evaluation.study import Step
 from candgen.evaluation.tables import Table
 from candgen.methods import Ranks
-from candgen.queries import TYPES
+from candgen.tables.queries import TYPES
 
 
 def main_results(results: Results) -> Exhibit:

@@ -18,12 +18,12 @@ from candgen.generators.neural.nearest import nearest
 from candgen.generators.neural.spelling import Spelling
 from candgen.generators.neural.teaching import LEAST, TOKENIZERS, Options, teach
 from candgen.index import place_of
-from candgen.mentions import MentionTable
-from candgen.queries import Query
-from candgen.sources import SourceMention, Sources
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, prefixed, under
-from candgen.strings import StringTable
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
+from candgen.tables.source_mentions import SourceMention, Sources
+from candgen.tables.string_table import StringTable
 from candgen.text.normalize import normalize_many
 
 MENTIONS_AT_ONCE = 4096

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
 from candgen.index import ranked
-from candgen.mentions import MentionTable
+from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_many
 
 ENGLISH = "en"

@@ -37,10 +37,10 @@ from candgen.generators.neural.training_pairs import (
     find_golds,
     number_names,
 )
-from candgen.mentions import MentionTable
-from candgen.queries import Query
-from candgen.sources import Sources
-from candgen.strings import StringTable
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
+from candgen.tables.source_mentions import Sources
+from candgen.tables.string_table import StringTable
 from candgen.text.normalize import check_normalizer, normalize_many
 from candgen.text.tokenizers import CharNgrams
 

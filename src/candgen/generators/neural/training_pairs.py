@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from candgen.errors import ParameterError
 from candgen.generators.neural.names import Names
-from candgen.mentions import MentionTable
+from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_many
 
 Integers = npt.NDArray[np.int64]

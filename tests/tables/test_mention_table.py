@@ -21,9 +21,10 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from candgen import table_files, table_rows
 from candgen.errors import ParameterError, TableError
-from candgen.mentions import MentionTable
+from candgen.tables import rows as table_rows
+from candgen.tables import table_files
+from candgen.tables.mention_table import MentionTable
 
 SUFFIXES = [".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".parquet"]
 MAX = 2**63 - 1

@@ -23,8 +23,7 @@ import pyarrow.parquet as pq
 
 from candgen.errors import ParameterError, TableError
 from candgen.storage.atomic import replacing
-from candgen.strings import string_buffers
-from candgen.table_rows import (
+from candgen.tables.rows import (
     SCHEMA,
     RawRows,
     Rows,
@@ -33,6 +32,7 @@ from candgen.table_rows import (
     shown,
     together,
 )
+from candgen.tables.string_table import string_buffers
 
 _LOG = logging.getLogger("candgen")
 _DIGITS = re.compile("[0-9]{1,4000}")  # int() refuses more than 4300 of them

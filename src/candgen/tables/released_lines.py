@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from candgen.errors import TableError
-from candgen.mentions import MentionTable
-from candgen.queries import TYPES, Query, query_problem
-from candgen.table_rows import SCHEMA, RawRows, Rows, collect, legal, shown, together
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import TYPES, Query, query_problem
+from candgen.tables.rows import SCHEMA, RawRows, Rows, collect, legal, shown, together
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ENOUGH = 1000

@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from candgen.errors import TableError
-from candgen.evaluation.released import is_released, languages, read_released
-from candgen.mentions import MentionTable
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.released import is_released, languages, read_released
 
 Stamped = tuple[tuple[Path, int, int], ...]
 SUFFIXES = (".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".parquet")

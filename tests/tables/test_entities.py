@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import candgen
-from candgen.descriptions import Described, Descriptions, read_entities
 from candgen.errors import StorageError, TableError
 from candgen.storage import index_folder
+from candgen.tables.entities import Described, Descriptions, read_entities
 from candgen.wikidata.tables import ENTITIES as WIKIDATA_SCHEMA
 from tests.support.service_world import ENTITIES, save_toy, toy_index
 

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from candgen.mentions import MentionTable
 from candgen.storage.index_folder import prefixed, under
-from candgen.strings import StringTable
-from candgen.table_rows import Rows
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.rows import Rows
+from candgen.tables.string_table import StringTable
 
 
 class SourceMention(NamedTuple):

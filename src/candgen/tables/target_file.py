@@ -5,8 +5,8 @@ import zlib
 from pathlib import Path
 
 from candgen.errors import TableError
-from candgen.mentions import MentionTable
-from candgen.table_rows import decoded, shown
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.rows import decoded, shown
 
 
 def read_target(path: Path, *, skip_bad_rows: bool = False) -> MentionTable | list[str]:

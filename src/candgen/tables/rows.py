@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import TableError
-from candgen.strings import string_buffers
+from candgen.tables.string_table import string_buffers
 
 LARGEST_COUNT = 2**63 - 1
 SCHEMA = pa.schema(

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, TableError
-from candgen.strings import string_buffers
-from candgen.table_files import FilePath, arrow_rows, read_rows, write_rows
-from candgen.table_rows import LARGEST_COUNT, SCHEMA, RawRows, Rows, collect, shown
+from candgen.tables.rows import LARGEST_COUNT, SCHEMA, RawRows, Rows, collect, shown
+from candgen.tables.string_table import string_buffers
+from candgen.tables.table_files import FilePath, arrow_rows, read_rows, write_rows
 
 Pair = tuple[str, str] | tuple[str, str, int]
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from candgen.mentions import MentionTable
-from candgen.queries import Query
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
 
 
 class Folds(Protocol):

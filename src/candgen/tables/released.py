@@ -16,7 +16,12 @@ from functools import cached_property
 from pathlib import Path
 
 from candgen.errors import StorageError, TableError
-from candgen.evaluation.released_lines import (
+from candgen.storage.atomic import replacing, write_text
+from candgen.storage.atomic_folder import replacing_folder
+from candgen.tables.folds import Folds
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
+from candgen.tables.released_lines import (
     BYTE_ORDER_MARK,
     ENOUGH,
     parse_query,
@@ -24,12 +29,7 @@ from candgen.evaluation.released_lines import (
     read_training_rows,
     training_blocks,
 )
-from candgen.folds import Folds
-from candgen.mentions import MentionTable
-from candgen.queries import Query
-from candgen.storage.atomic import replacing, write_text
-from candgen.storage.atomic_folder import replacing_folder
-from candgen.table_rows import SCHEMA, Rows
+from candgen.tables.rows import SCHEMA, Rows
 
 TRAIN, DEV, TEST = ("mentions_tr.txt", "mentions_dev_type.txt", "mentions_tt_type.txt")
 

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from candgen import MentionTable
 from candgen.errors import StorageError, TableError
-from candgen.evaluation import released_lines as lines
-from candgen.evaluation.released import (
+from candgen.evaluation.split import split
+from candgen.tables import released_lines as lines
+from candgen.tables.queries import TYPES, Query
+from candgen.tables.released import (
     is_released,
     languages,
     read_released,
@@ -22,8 +24,6 @@ from candgen.evaluation.released import (
     write_released,
     write_training,
 )
-from candgen.evaluation.split import split
-from candgen.queries import TYPES, Query
 
 TRAIN = "mentions_tr.txt"
 DEV = "mentions_dev_type.txt"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from candgen.errors import TableError
 from candgen.storage.atomic import write_text
-from candgen.table_rows import decoded, row_problem, shown
+from candgen.tables.rows import decoded, row_problem, shown
 
 EASY, MEDIUM, HARD = TYPES = ("easy", "medium", "hard")
 """Gold seen with this mention, seen with others only, never seen in the target's training data."""

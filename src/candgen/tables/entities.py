@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from candgen.errors import StorageError, TableError
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Stored, prefixed, under
-from candgen.strings import StringTable
-from candgen.table_files import as_path, kind_of, reason, text_of
+from candgen.tables.string_table import StringTable
+from candgen.tables.table_files import as_path, kind_of, reason, text_of
 
 PREFIX = "descriptions"
 BETWEEN_TYPES = "|"

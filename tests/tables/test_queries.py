@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candgen.errors import StorageError, TableError
-from candgen.queries import TYPES, Query, read_queries, write_queries
+from candgen.tables.queries import TYPES, Query, read_queries, write_queries
 
 TEXT = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1)
 QUERIES = st.lists(st.builds(Query, TEXT, TEXT, st.sampled_from([None, *TYPES])))
