@@ -21,7 +21,7 @@ from candgen.evaluation.cells import Cell
 from candgen.evaluation.pivots import Pivot
 from candgen.evaluation.tables import Table
 from candgen.integrations.uriel import distances
-from candgen.methods import rank_golds
+from candgen.protocols import rank_golds
 from candgen.tables.queries import Query
 from candgen.tables.table_folder import TableFolder
 

@@ -34,7 +34,7 @@ from recall_rows import ROWS, K, bytes_of
 from recall_tables import columns, tables
 from stored import source_hash
 
-from candgen.methods import place
+from candgen.protocols import place
 
 
 def several(case: Case) -> list[str]:

@@ -19,7 +19,7 @@ from candgen.evaluation.corpus import ENGLISH, Corpus, parse_pair
 from candgen.evaluation.paper import PAIRS
 from candgen.evaluation.split import split
 from candgen.generators.pivot_search import stratified
-from candgen.methods import Training
+from candgen.protocols import Training
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.table_folder import TableFolder

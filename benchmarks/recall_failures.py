@@ -8,7 +8,7 @@ from recall_rows import ROWS
 
 from candgen.evaluation.ceilings import covered, space, unlike_pivots
 from candgen.generators import METHODS
-from candgen.methods import place
+from candgen.protocols import place
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 

@@ -16,7 +16,7 @@ from candgen.auto import choose_normalizer
 from candgen.evaluation.experiment import tune
 from candgen.generators import METHODS
 from candgen.generators.rerank import Rerank
-from candgen.methods import Generator, Training
+from candgen.protocols import Generator, Training
 from candgen.tables.queries import Query
 
 K = 30

@@ -27,7 +27,7 @@ from candgen import MentionTable, PivotTokenIndex
 from candgen.evaluation.corpus import Case, Corpus, parse_pair
 from candgen.evaluation.metrics import recall
 from candgen.evaluation.paper import PAIRS
-from candgen.methods import place
+from candgen.protocols import place
 from candgen.tables.queries import HARD, Query
 from candgen.text.normalize import normalize_joined, normalize_many
 

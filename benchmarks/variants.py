@@ -22,7 +22,7 @@ from candgen.evaluation.metrics import recall
 from candgen.evaluation.paper import PAIRS
 from candgen.generators import METHODS
 from candgen.kernels.blocks import BLOCK_BITS
-from candgen.methods import Training, rank_golds
+from candgen.protocols import Training, rank_golds
 from candgen.tables.queries import Query
 
 K = 30

@@ -14,7 +14,7 @@ from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.dataset import read_dataset
 from candgen.integrations import cldr
-from candgen.methods import Training, rank_golds
+from candgen.protocols import Training, rank_golds
 from candgen.tables.queries import Query
 from candgen.tables.table_folder import TableFolder
 

@@ -12,7 +12,7 @@ from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query,
 from candgen.conformance import check_generator
 from candgen.generators import METHODS
 from candgen.generators.candidate import check_query
-from candgen.methods import Training, rank_golds
+from candgen.protocols import Training, rank_golds
 from tests.support import toy
 from tests.support.oracle import Oracle
 from tests.support.tiers_oracle import PriorsOracle, in_turn

@@ -16,7 +16,7 @@ from candgen.errors import CandgenError, MissingExtraError
 from candgen.generators.neural.charagram import Charagram
 from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM, size
 from candgen.generators.neural.teaching import TOKENIZERS
-from candgen.methods import Training
+from candgen.protocols import Training
 from candgen.storage import index_folder
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query

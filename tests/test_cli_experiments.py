@@ -18,7 +18,7 @@ from candgen.cli.reproduce import _methods
 from candgen.errors import ParameterError
 from candgen.evaluation.dataset import read_dataset
 from candgen.generators import METHODS
-from candgen.methods import Method, Size
+from candgen.protocols import Method, Size
 from candgen.tables.queries import read_queries
 from tests.test_reproduce import TABLES
 

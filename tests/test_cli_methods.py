@@ -16,7 +16,7 @@ from candgen.cli.facts import LISTED, POINTS, facts_of, sparkline
 from candgen.cli.query import json_line, tsv_rows
 from candgen.evaluation.dataset import write_dataset
 from candgen.generators import METHODS
-from candgen.methods import WORTH, Training
+from candgen.protocols import WORTH, Training
 from candgen.storage import index_folder
 from candgen.tables.queries import write_queries
 from tests.test_cli import environment, is_refusal, snapshot

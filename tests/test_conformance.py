@@ -13,7 +13,7 @@ from candgen import MentionTable
 from candgen.conformance import check_generator
 from candgen.errors import CandgenError, ConformanceError, ParameterError, TableError
 from candgen.generators import METHODS
-from candgen.methods import Training
+from candgen.protocols import Training
 from tests.support.worlds import any_worlds, mentions, worlds
 from tests.test_reproduce import TABLES
 

@@ -15,7 +15,7 @@ from candgen.evaluation.experiment import Trial, Tuning, tune
 from candgen.evaluation.metrics import bootstrap
 from candgen.evaluation.report import Answer
 from candgen.generators import METHODS
-from candgen.methods import Method, Size, Training
+from candgen.protocols import Method, Size, Training
 from tests.support import toy
 
 PTI = METHODS["pti"]

@@ -11,7 +11,7 @@ from candgen.evaluation import measurements
 from candgen.evaluation.budgets import budgets_in
 from candgen.evaluation.corpus import Case
 from candgen.evaluation.paper import Pair
-from candgen.methods import Method, Size, rank_golds
+from candgen.protocols import Method, Size, rank_golds
 from candgen.tables.queries import Query
 
 FIXED = {"normalizer": "paper", "lam": 9.0, "threshold": 0.5}  # choices come before these

@@ -13,7 +13,7 @@ from candgen.evaluation import metrics
 from candgen.evaluation.experiment import tune
 from candgen.generators import METHODS, pivot_choice, pivot_search
 from candgen.generators.pivot_search import search_weights, stratified
-from candgen.methods import Training, rank_golds
+from candgen.protocols import Training, rank_golds
 from tests.support.worlds import ENTITIES, mentions, tables
 
 PTI = METHODS["pti"]

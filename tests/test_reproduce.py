@@ -20,7 +20,7 @@ from candgen.evaluation.records import Records
 from candgen.evaluation.reproduce import names_of, reproduce
 from candgen.evaluation.study import NEEDS, Step, Study
 from candgen.generators import METHODS
-from candgen.methods import Method, Size, Training, rank_golds
+from candgen.protocols import Method, Size, Training, rank_golds
 from candgen.tables.queries import Query
 from candgen.tables.released import write_released, write_training
 from tests.support.paper_cell import answered
@@ -218,7 +218,7 @@ def _measure_with_guess(folder):
         f"sys.path[:0] = {[str(Path(__file__).parents[1])]!r}\n"
         "from tests.test_reproduce import PTI, guess\n"
         "from candgen.evaluation.complexity import answer\n"
-        "from candgen.methods import Method, Size\n"
+        "from candgen.protocols import Method, Size\n"
         "added = Method(build=guess, size=lambda made: Size(len(made.entities)),\n"
         "    options=frozenset({'epochs', 'mu'}))\n"
         "json.dump(answer({'pti': PTI, 'guess': added}, json.load(sys.stdin)), sys.stdout)\n",

@@ -13,7 +13,7 @@ from candgen.conformance import check_generator
 from candgen.generators import METHODS
 from candgen.generators.rerank import Rerank
 from candgen.generators.rerank_weights import FIXED, Weights
-from candgen.methods import Training
+from candgen.protocols import Training
 from candgen.text.normalize import normalize
 from tests.support.rerank_oracle import NaiveModel, NaiveStage
 from tests.support.worlds import ENTITIES, mentions, tables

@@ -10,7 +10,7 @@ from candgen.evaluation.experiment import tune
 from candgen.generators import METHODS
 from candgen.generators.rerank import Rerank
 from candgen.generators.rerank_weights import FIXED
-from candgen.methods import Training
+from candgen.protocols import Training
 from candgen.storage import index_folder
 from candgen.text.normalize import normalize_many
 from tests.test_conformance import SPLIT, TABLES

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from candgen import MentionTable
 from candgen.errors import ParameterError
 from candgen.generators.pivot_method import FUSION, PTI, SMOOTHING, WILDCARDS
-from candgen.methods import Training, rank_golds
+from candgen.protocols import Training, rank_golds
 from candgen.tables.queries import Query
 from tests.support.toy import FAROESE, ICELANDIC
 from tests.support.worlds import ENTITIES, mentions, worlds

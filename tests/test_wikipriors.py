@@ -12,7 +12,7 @@ import candgen
 from candgen import CandgenError, MentionTable, WikiPriors
 from candgen.generators import METHODS
 from candgen.generators.wikipriors import PriorLists
-from candgen.methods import Size, Training
+from candgen.protocols import Size, Training
 from candgen.text.tokenizers import from_parameters, to_parameters
 from tests.support import toy
 from tests.support.tiers_oracle import PriorsOracle

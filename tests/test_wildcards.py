@@ -13,7 +13,7 @@ import candgen
 from candgen import CharNgrams, MentionTable, PivotTokenIndex
 from candgen.generators import METHODS
 from candgen.kernels.trie import token_room
-from candgen.methods import Training, rank_golds
+from candgen.protocols import Training, rank_golds
 from candgen.tables.queries import Query
 from candgen.text.tokenizers import WILDCARD
 from tests.support.oracle import Oracle, ngrams

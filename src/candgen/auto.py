@@ -19,7 +19,7 @@ from candgen.evaluation.split import Split, split
 from candgen.evaluation.tuning import Tuning
 from candgen.generators.rerank import DEPTH, Rerank
 from candgen.generators.rerank_method import RERANK
-from candgen.methods import Progress, Training, nothing
+from candgen.protocols import Progress, Training, nothing
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import EASY, Query
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from candgen.errors import ConformanceError, ParameterError, Violation
-from candgen.methods import Generator
+from candgen.protocols import Generator
 
 EVERYTHING = 1_000_000
 """A k larger than most candidate spaces."""

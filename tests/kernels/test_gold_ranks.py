@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candgen.kernels.grid import count_postings
+from candgen.kernels.gold_ranks import count_postings
 
 ENTITIES, TOKENS = 4, 5
 pairs = st.sets(st.tuples(st.integers(0, ENTITIES - 1), st.integers(0, TOKENS - 1)))

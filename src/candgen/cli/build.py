@@ -38,8 +38,8 @@ from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen import MentionTable, Query
-    from candgen.counts import Progress
-    from candgen.methods import Generator, Method, Training
+    from candgen.index.counts import Progress
+    from candgen.protocols import Generator, Method, Training
 
 __all__ = [
     "METHODS_SHOWN", "Named", "Normalizer", "SkipBadRows", "build", "check_output",
@@ -273,7 +273,7 @@ def _training(
     pivots: Sequence[Named], target: Named | None, english: Named | None, dev: Path | None,
     language: str | None, progress: "Progress", *, skip_bad_rows: bool,
 ) -> "Training":  # fmt: skip
-    from candgen.methods import Training  # noqa: PLC0415
+    from candgen.protocols import Training  # noqa: PLC0415
 
     def read(table: Named) -> "MentionTable":
         progress(f"reading {table.path}", 0.0)

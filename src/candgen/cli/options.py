@@ -15,7 +15,7 @@ from candgen.errors import ParameterError, StorageError
 
 if TYPE_CHECKING:
     from candgen import CharNgrams
-    from candgen.methods import Method
+    from candgen.protocols import Method
 
 ALPHA = 0.4
 LAM = 0.4

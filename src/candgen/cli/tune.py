@@ -32,7 +32,7 @@ from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen.evaluation.experiment import Tuning
-    from candgen.methods import Method, Training
+    from candgen.protocols import Method, Training
     from candgen.tables.folds import Folds
     from candgen.tables.queries import Query
 
@@ -145,7 +145,7 @@ def tune(
     """
     from candgen.evaluation import experiment  # noqa: PLC0415 (--help need not wait for NumPy)
     from candgen.evaluation.corpus import open_parts  # noqa: PLC0415
-    from candgen.methods import WORTH, Training  # noqa: PLC0415
+    from candgen.protocols import WORTH, Training  # noqa: PLC0415
 
     chosen = known_method(method)
     values, fixed = _parameters(method, chosen, parse_grid(grid or ()), settings or (), normalizer)

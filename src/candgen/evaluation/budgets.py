@@ -8,7 +8,7 @@ attribute ``budget``; of others it is what was asked for.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from candgen.methods import Method, Parameters
+from candgen.protocols import Method, Parameters
 
 PAPER: Mapping[str, int] = {"epochs": 200, "pairs": 80_000}
 """What the paper trained with."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from candgen.errors import CandgenError
 from candgen.evaluation.budgets import with_budget
-from candgen.methods import Method, Parameters, Training
+from candgen.protocols import Method, Parameters, Training
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query, read_queries, write_queries
 

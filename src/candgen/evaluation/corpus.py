@@ -9,7 +9,7 @@ from candgen.errors import ParameterError, TableError
 from candgen.evaluation.dataset import read_dataset
 from candgen.evaluation.paper import Pair
 from candgen.evaluation.split import Setting, Split, split
-from candgen.methods import Progress, Training, nothing
+from candgen.protocols import Progress, Training, nothing
 from candgen.tables.folds import Folds
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import HARD, Query

@@ -6,13 +6,13 @@ from itertools import product
 from numbers import Integral
 from typing import Any
 
-from candgen.counts import Progress, nothing
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.ceilings import unlike_pivots
 from candgen.evaluation.report import Answer, Report
 from candgen.evaluation.tuning import Trial, Tuning, describe, merit
-from candgen.methods import (
+from candgen.index.counts import Progress, nothing
+from candgen.protocols import (
     WORTH,
     Generator,
     Method,

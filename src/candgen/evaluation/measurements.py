@@ -19,7 +19,7 @@ from candgen.evaluation.experiment import tune
 from candgen.evaluation.metrics import recall
 from candgen.evaluation.records import Result
 from candgen.evaluation.shuffle import shuffle_keys
-from candgen.methods import Method, Parameters, Training, rank_golds
+from candgen.protocols import Method, Parameters, Training, rank_golds
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 

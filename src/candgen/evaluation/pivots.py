@@ -21,7 +21,7 @@ from candgen.evaluation.figures import Figure, Panel, Series
 from candgen.evaluation.likeness import WHOLE
 from candgen.evaluation.pivot_measures import Measure, Measured, measure_names, measure_pairs
 from candgen.evaluation.tables import Table
-from candgen.methods import Progress, nothing
+from candgen.protocols import Progress, nothing
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import check_normalizer
 

@@ -16,7 +16,7 @@ from candgen.evaluation import metrics
 from candgen.evaluation.cells import Cell, Difference
 from candgen.evaluation.metrics import Comparison, Interval
 from candgen.evaluation.tables import Table
-from candgen.methods import Ranks
+from candgen.protocols import Ranks
 from candgen.storage.atomic import write_text
 from candgen.tables.queries import TYPES, Query
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from candgen.counts import Progress
 from candgen.errors import ParameterError, StorageError
 from candgen.evaluation.exhibits import MAKERS
 from candgen.evaluation.page import Exhibit, page
@@ -17,6 +16,7 @@ from candgen.evaluation.paper import EXHIBITS
 from candgen.evaluation.plots import Drawing, draw
 from candgen.evaluation.results import Results
 from candgen.evaluation.study import Study
+from candgen.index.counts import Progress
 from candgen.storage.atomic import replacing, write_text
 from candgen.storage.versions import version
 

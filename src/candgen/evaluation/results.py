@@ -17,7 +17,7 @@ from candgen.evaluation.paper import METHODS as PAPERS
 from candgen.evaluation.paper import Pair, where
 from candgen.evaluation.study import Findings, Step
 from candgen.evaluation.tables import Table
-from candgen.methods import Ranks
+from candgen.protocols import Ranks
 from candgen.tables.queries import TYPES
 
 PTI = "pti"

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from candgen.counts import Progress
 from candgen.errors import ParameterError
 from candgen.evaluation import measurements
 from candgen.evaluation.corpus import ENGLISH, Case, Corpus
 from candgen.evaluation.paper import EXHIBITS, Pair
 from candgen.evaluation.records import Records, Result
-from candgen.methods import Method, Parameters
+from candgen.index.counts import Progress
+from candgen.protocols import Method, Parameters
 from candgen.storage.versions import version
 
 NEEDS: Mapping[str, tuple[str, ...]] = {

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from candgen.evaluation.cells import Cell, Difference
 from candgen.evaluation.tables import Table
-from candgen.methods import Contribution, Generator
+from candgen.protocols import Contribution, Generator
 
 
 class Trial(NamedTuple):

@@ -16,7 +16,7 @@ from candgen.generators.rerank import Rerank
 from candgen.generators.rerank_method import RERANK
 from candgen.generators.wikipriors import WikiPriors
 from candgen.generators.wikipriors_method import WIKIPRIORS, WIKIPRIORS_RELEASED
-from candgen.methods import Method
+from candgen.protocols import Method
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Stored
 

@@ -15,7 +15,7 @@ from candgen.generators.cascade import Cascade
 from candgen.generators.pivot import LAM, PivotTokenIndex
 from candgen.generators.tiers import ask_in_turn
 from candgen.generators.wikipriors import WikiPriors
-from candgen.methods import Method, Parameters, Ranks, Size, Training, place
+from candgen.protocols import Method, Parameters, Ranks, Size, Training, place
 from candgen.tables.queries import Query
 
 OPTIONS = frozenset({"normalizer", "threads", "threshold"})

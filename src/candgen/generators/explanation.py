@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from candgen.index import Match, TokenIndex
+from candgen.index.token_index import Match, TokenIndex
 from candgen.tables.source_mentions import SourceMention, Sources
 from candgen.text.normalize import normalize
 

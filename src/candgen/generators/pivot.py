@@ -7,14 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from candgen.counts import Progress, count, nothing
 from candgen.errors import ParameterError
-from candgen.fusion import Fusion, build_index, check_fusion
 from candgen.generators.candidate import Candidate, check_query, check_weight
 from candgen.generators.explanation import Explanation, explain
 from candgen.generators.languages import TARGET, tables_of, weights_of
 from candgen.generators.shares import Shares, shares
-from candgen.index import Hits, TokenIndex
+from candgen.index.counts import Progress, count, nothing
+from candgen.index.fusion import Fusion, build_index, check_fusion
+from candgen.index.token_index import Hits, TokenIndex
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, prefixed, under
 from candgen.tables.mention_table import MentionTable
@@ -71,7 +71,7 @@ class PivotTokenIndex:
         a target alone the high-resource setting. ``language`` is that of the target and of the
         queries. A pivot whose alpha is 0 does not exist. With ``fusion="probabilities"`` languages
         are normalised each on its own, and alpha weighs their probabilities; ``smoothing`` is then
-        added to every count of the pivots (see ``candgen.fusion``).
+        added to every count of the pivots (see ``candgen.index.fusion``).
         """
         tokenizer = CharNgrams() if tokenizer is None else tokenizer
         check_normalizer(normalizer)

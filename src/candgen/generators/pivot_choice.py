@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from candgen.counts import Counts, Progress, count, nothing
 from candgen.errors import ParameterError
-from candgen.fusion import check_fusion
 from candgen.generators.candidate import check_weight
 from candgen.generators.languages import TARGET, tables_of, weights_of
 from candgen.generators.pivot import ALPHA, LAM
-from candgen.methods import Parameters, Training
+from candgen.index.counts import Counts, Progress, count, nothing
+from candgen.index.fusion import check_fusion
+from candgen.protocols import Parameters, Training
 from candgen.tables.queries import Query
 from candgen.text.normalize import normalize_many
 from candgen.text.tokenizers import CharNgrams, Tokenizer, to_parameters

@@ -6,14 +6,14 @@ from itertools import groupby
 
 import numpy as np
 
-from candgen.counts import Counts
-from candgen.fusion import build_index
 from candgen.generators.pivot import PivotTokenIndex
 from candgen.generators.pivot_choice import Choice, counted, tokenizer_of
 from candgen.generators.pivot_search import search_weights
-from candgen.grid import CountGrid, Weights
-from candgen.index import TokenIndex
-from candgen.methods import (
+from candgen.index.counts import Counts
+from candgen.index.fusion import build_index
+from candgen.index.gold_ranks import CountGrid, Weights
+from candgen.index.token_index import TokenIndex
+from candgen.protocols import (
     WORTH,
     Method,
     Parameters,

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from candgen.counts import Counts, LanguageCounts
 from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
 from candgen.generators.languages import TARGET
 from candgen.generators.pivot_choice import Choice, counted
-from candgen.grid import CountGrid, Weights
-from candgen.kernels.grid import count_postings
-from candgen.methods import (
+from candgen.index.counts import Counts, LanguageCounts
+from candgen.index.gold_ranks import CountGrid, Weights
+from candgen.kernels.gold_ranks import count_postings
+from candgen.protocols import (
     WORTH,
     Contribution,
     Parameters,

@@ -18,7 +18,7 @@ from candgen.generators.rerank_explanation import RerankExplanation, explain
 from candgen.generators.rerank_seen import Answer, Seen
 from candgen.generators.rerank_stage import Features, Knows, Stage
 from candgen.generators.rerank_weights import Weights, learn_weights
-from candgen.methods import Progress, nothing
+from candgen.protocols import Progress, nothing
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, prefixed, under
 from candgen.tables.mention_table import MentionTable

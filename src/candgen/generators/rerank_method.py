@@ -7,7 +7,7 @@ from candgen.generators import pivot_method
 from candgen.generators.pivot_choice import Choice
 from candgen.generators.pivot_search import LAMS, search_weights
 from candgen.generators.rerank import DEPTH, Rerank, check_depth
-from candgen.methods import WORTH, Parameters, Progress, Ranks, Searched, Size, Step, Training
+from candgen.protocols import WORTH, Parameters, Progress, Ranks, Searched, Size, Step, Training
 from candgen.tables.queries import Query
 
 OWN = frozenset({"depth"})

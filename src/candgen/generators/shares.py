@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from candgen.index import TokenIndex
+from candgen.index.token_index import TokenIndex
 from candgen.kernels import shares as kernels
 from candgen.tables.source_mentions import Sources
 from candgen.text.normalize import normalize_many

@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.counts import Progress, count, nothing, pool
 from candgen.errors import ParameterError, StorageError, TableError
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.languages import TARGET, tables_of
 from candgen.generators.tiers import ask_in_turn
-from candgen.index import TokenIndex, ranked
+from candgen.index.counts import Progress, count, nothing, pool
+from candgen.index.token_index import TokenIndex, ranked
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, prefixed, under

@@ -3,7 +3,7 @@
 from functools import partial
 
 from candgen.generators.wikipriors import WikiPriors
-from candgen.methods import Method, Parameters, Size, Training
+from candgen.protocols import Method, Parameters, Size, Training
 
 OPTIONS = frozenset({"normalizer", "threads"})
 

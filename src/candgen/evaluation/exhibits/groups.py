@@ -8,7 +8,7 @@ from candgen.evaluation.cells import Best, Cell
 from candgen.evaluation.measurements import K
 from candgen.evaluation.results import interval, paper_cells
 from candgen.evaluation.tables import Table
-from candgen.methods import Ranks
+from candgen.protocols import Ranks
 
 BEST = "The best of our figures in each column is marked, and all that equal it."
 

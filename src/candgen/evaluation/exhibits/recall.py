@@ -24,7 +24,7 @@ from candgen.evaluation.results import (
 )
 from candgen.evaluation.study import Step
 from candgen.evaluation.tables import Table
-from candgen.methods import Ranks
+from candgen.protocols import Ranks
 from candgen.tables.queries import TYPES
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from candgen.counts import Progress, nothing
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.languages import tables_of
 from candgen.generators.neural.forward import ENCODERS, Encode
@@ -17,7 +16,8 @@ from candgen.generators.neural.lessons import EncoderName, Weights
 from candgen.generators.neural.nearest import nearest
 from candgen.generators.neural.spelling import Spelling
 from candgen.generators.neural.teaching import LEAST, TOKENIZERS, Options, teach
-from candgen.index import place_of
+from candgen.index.counts import Progress, nothing
+from candgen.index.token_index import place_of
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, prefixed, under
 from candgen.tables.mention_table import MentionTable

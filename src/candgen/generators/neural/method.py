@@ -2,7 +2,7 @@
 
 from candgen.generators.neural.charagram import Charagram
 from candgen.generators.neural.lessons import EncoderName
-from candgen.methods import Method, Parameters, Size, Training
+from candgen.protocols import Method, Parameters, Size, Training
 
 OPTIONS = frozenset(
     {"device", "dimensions", "epochs", "normalizer", "pairs", "patience", "seed", "space"}

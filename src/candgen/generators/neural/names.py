@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
-from candgen.index import ranked
+from candgen.index.token_index import ranked
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_many
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from candgen.index.vocabulary import Vocabulary, VocabularyBuilder
 from candgen.kernels.trie import find_tokens, token_room
 from candgen.text.tokenizers import CharNgrams
-from candgen.vocabulary import Vocabulary, VocabularyBuilder
 
 TEXTS_AT_ONCE = 8192
 

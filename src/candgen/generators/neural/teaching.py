@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.counts import Progress
 from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
 from candgen.generators.languages import TARGET
@@ -37,6 +36,7 @@ from candgen.generators.neural.training_pairs import (
     find_golds,
     number_names,
 )
+from candgen.index.counts import Progress
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.source_mentions import Sources

@@ -22,15 +22,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.counts import Counts, Pooled
+from candgen.index.counts import Counts, Pooled
+from candgen.index.layout import Background, bound_background, lay_out
+from candgen.index.vocabulary import Vocabulary
 from candgen.kernels import search as kernels
 from candgen.kernels import trie
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS, GROUP_BITS
-from candgen.layout import Background, bound_background, lay_out
 from candgen.storage.index_folder import prefixed, under
 from candgen.tables.string_table import StringTable
 from candgen.text.tokenizers import Tokenizer
-from candgen.vocabulary import Vocabulary
 
 Floats = npt.NDArray[np.float64]
 

@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import TableError
+from candgen.index.vocabulary import Vocabulary, VocabularyBuilder
 from candgen.kernels import counting as kernels
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_joined
 from candgen.text.tokenizers import Symbols, Tokenizer, codepoints, numbered
-from candgen.vocabulary import Vocabulary, VocabularyBuilder
 
 log = logging.getLogger("candgen")
 

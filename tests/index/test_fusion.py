@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 import candgen
 from candgen import MentionTable, PivotTokenIndex
 from candgen.errors import ParameterError
+from tests.index.test_token_index import agree, bounds_and_scores
 from tests.support.fusion_oracle import FusedOracle
 from tests.support.toy import FAROESE, ICELANDIC
 from tests.support.worlds import LAMS, World, large_world, mentions, worlds
-from tests.test_exactness import agree, bounds_and_scores
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 SMOOTHINGS = st.sampled_from([0.0, 0.01, 1.0, 30.0])

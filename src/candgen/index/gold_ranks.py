@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.counts import Counts
-from candgen.index import ranked
-from candgen.kernels import grid as kernels
+from candgen.index.counts import Counts
+from candgen.index.token_index import ranked
+from candgen.kernels import gold_ranks as kernels
 
 PARTS_OF_A_THREAD = 4
 

@@ -19,10 +19,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from candgen.counts import Counts, Pooled, lay_over, pool
 from candgen.errors import ParameterError
-from candgen.index import TokenIndex
-from candgen.layout import Background
+from candgen.index.counts import Counts, Pooled, lay_over, pool
+from candgen.index.layout import Background
+from candgen.index.token_index import TokenIndex
 
 Floats = npt.NDArray[np.float64]
 Fusion = Literal["counts", "probabilities"]

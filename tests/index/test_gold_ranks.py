@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from candgen import CharNgrams, MentionTable, Words
 from candgen.errors import ParameterError
 from candgen.generators import METHODS
-from candgen.methods import Method, Size, Training, place, rank_golds
+from candgen.protocols import Method, Size, Training, place, rank_golds
 from candgen.tables.queries import Query
 from tests.support.worlds import ENTITIES, large_world, mentions, tables
 

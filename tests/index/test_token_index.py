@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import candgen
-from candgen import layout
-from candgen.index import TokenIndex
+from candgen.index import layout
+from candgen.index.token_index import TokenIndex
 from candgen.kernels import blocks as layout_kernels
 from candgen.kernels import search as kernels
 from tests.support.worlds import LAMS, World, large_world, mentions, worlds

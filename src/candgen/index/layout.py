@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from candgen.counts import Pooled
+from candgen.index.counts import Pooled
+from candgen.index.vocabulary import Vocabulary
 from candgen.kernels import blocks as kernels
 from candgen.kernels.search import Blocks
-from candgen.vocabulary import Vocabulary
 
 DENSE = 8
 """A token in more than one of so many blocks has a row of all blocks instead of a list."""
