@@ -68,7 +68,7 @@ def decompression(dump: Path, _folder: Path) -> Callable[[], int]:
 
 def our_decompression(dump: Path, _folder: Path) -> Callable[[], int]:
     """Every byte of a dump, as ours reads it."""
-    from candgen.wikipedia.dump import Part, read  # noqa: PLC0415
+    from candgen.dumps.compressed_streams import Part, read  # noqa: PLC0415
 
     for _ in read(Part(str(dump))):
         pass

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from candgen.wikipedia.download import Kind
+from candgen.dumps.download import Kind
 from tests.support.faulty_mirror import CONTACT, DATE, JOBS, PIECES, PROPS, here
 
 
@@ -17,7 +17,7 @@ def run(cli):
 
 
 def test_the_kinds_of_the_command_are_those_of_the_library():
-    from candgen.wikipedia.download import WIKIMEDIA
+    from candgen.dumps.download import WIKIMEDIA
 
     command = importlib.import_module("candgen.cli.download")
     assert [each.value for each in command.Files] == [each.value for each in Kind]

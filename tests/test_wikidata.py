@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import candgen
+from candgen.dumps.parenthesis import without_parenthesis
 from candgen.errors import CandgenError, ParameterError, StorageError, TableError
 from candgen.wikidata import work as wikidata_work
 from candgen.wikidata.items import Skipped, read_item
 from candgen.wikidata.languages import language
 from candgen.wikidata.names import PAGES, Selection
-from candgen.wikipedia.names import without_parenthesis
 from tests.support import wikidata_world as world
 from tests.support.wikidata_files import (
     KINDS,

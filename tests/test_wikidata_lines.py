@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candgen.wikidata import bzip2 as wikidata_bzip2
+from candgen.dumps import bzip2_parts as wikidata_bzip2
+from candgen.dumps.bzip2_parts import Damage, blocks
 from candgen.wikidata import lines as wikidata_lines
-from candgen.wikidata.bzip2 import Damage, blocks
 from candgen.wikidata.lines import Chunk, Cut, Lines, lines
 from tests.support import wikidata_world as world
 from tests.support.wikidata_files import KINDS, LANGUAGES, extract, many_items, tables, write_dump
@@ -102,7 +102,7 @@ def test_blocks_around_the_ends_of_what_is_read_at_once(long_text, monkeypatch):
     packed = bz2.compress(long_text[:150_000], 1)
     expected = list(blocks(io.BytesIO(packed), 0))
     for size in [*range(1, 14), 1000, len(packed) - 9, len(packed) - 1]:
-        monkeypatch.setattr("candgen.wikidata.bzip2._READ", max(size, 40))
+        monkeypatch.setattr("candgen.dumps.bzip2_parts._READ", max(size, 40))
         assert list(blocks(io.BytesIO(packed), 0)) == expected
 
 

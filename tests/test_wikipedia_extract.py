@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import candgen
+from candgen.dumps import compressed_streams as dump_module
+from candgen.dumps import external_sort as runs_module
+from candgen.dumps.parenthesis import without_parenthesis
 from candgen.errors import CandgenError, StorageError
-from candgen.wikipedia import dump as dump_module
 from candgen.wikipedia import harvest as harvest_module
-from candgen.wikipedia import runs as runs_module
 from candgen.wikipedia.extract import Options, Sources, extract
 from candgen.wikipedia.links import Link, LinkReader
-from candgen.wikipedia.names import without_parenthesis
 from candgen.wikipedia.pages import header
 from candgen.wikipedia.site import Site
 from tests.support.dumps import (

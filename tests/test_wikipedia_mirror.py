@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from candgen.dumps.compressed_streams import Part, aligned
 from candgen.errors import TableError
 from candgen.wikipedia import spark_tasks
-from candgen.wikipedia.dump import Part, aligned
 from candgen.wikipedia.mirror import find_wikis
 from candgen.wikipedia.options import Options
 from candgen.wikipedia.spark_queries import views
@@ -183,7 +183,7 @@ def test_pieces_of_a_dump_must_be_of_one_wiki(tmp_path):
 
 @pytest.mark.parametrize("size", [11, 100, 1 << 18])
 def test_streams_whose_start_lies_on_the_edge_of_a_range_are_read_once(faroese, monkeypatch, size):
-    monkeypatch.setattr("candgen.wikipedia.dump._READ", size)
+    monkeypatch.setattr("candgen.dumps.compressed_streams._READ", size)
     (path,) = faroese.glob("*.bz2")
     data = path.read_bytes()
     second, third = (found.start() for found in islice(re.finditer(b"BZh.1AY&SY", data), 1, 3))

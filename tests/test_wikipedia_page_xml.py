@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from candgen.dumps.compressed_streams import Fault, Part
 from candgen.kernels.xml import unescape
 from candgen.wikipedia import page_xml as module
-from candgen.wikipedia.dump import Fault, Part
 from candgen.wikipedia.page_xml import Page, parse_page, title_of
 from candgen.wikipedia.pages import pages
 from tests.support.dumps import WrittenPage, page_xml

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from candgen.dumps.compressed_streams import DAMAGED, STDIN, TRUNCATED, Fault, Part, parts
 from candgen.errors import TableError
 from candgen.wikipedia import pages as pages_module
-from candgen.wikipedia.dump import DAMAGED, STDIN, TRUNCATED, Fault, Part, parts
 from candgen.wikipedia.page_xml import Page
 from candgen.wikipedia.pages import BAD_PAGE, CUT_PAGE, header, pages
 from tests.support.dumps import (

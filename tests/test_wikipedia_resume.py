@@ -8,8 +8,8 @@ import time
 
 import pytest
 
+from candgen.dumps import compressed_streams as dump_module
 from candgen.errors import StorageError
-from candgen.wikipedia import dump as dump_module
 from candgen.wikipedia import harvest as harvest_module
 from candgen.wikipedia.extract import Options, extract
 from tests.support.dumps import WrittenPage, write_dump
@@ -17,9 +17,9 @@ from tests.support.faroese_wiki import WITHOUT_IDS, rows
 
 SMALL_PARTS = """
 import sys
-import candgen.wikipedia.dump
+import candgen.dumps.compressed_streams
 from candgen.cli import main
-candgen.wikipedia.dump.PART = 1
+candgen.dumps.compressed_streams.PART = 1
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -25,7 +25,7 @@ from candgen.cli.output import note, show, table
 from candgen.cli.progress import is_terminal
 
 if TYPE_CHECKING:
-    from candgen.wikipedia.download import Fetched
+    from candgen.dumps.download import Fetched
 
 WIKIMEDIA = "https://dumps.wikimedia.org"
 """Written here too, as the kinds of files are, so that --help need not wait."""
@@ -85,7 +85,7 @@ def download(
     have the published checksum are not fetched again, and those that were begun (.part) are
     continued. Two files are fetched at a time.
     """
-    from candgen.wikipedia.download import KINDS, Kind, download  # noqa: PLC0415 (for --help)
+    from candgen.dumps.download import KINDS, Kind, download  # noqa: PLC0415 (for --help)
 
     kinds = [Kind(each.value) for each in dict.fromkeys(files)] if files else KINDS
     with interruptible("the same command goes on from here"), _file_bars() as progress:
@@ -129,7 +129,7 @@ def _show(fetched: "Sequence[Fetched]") -> None:
 
 def _extract_commands(languages: Sequence[str], fetched: "Sequence[Fetched]") -> Iterator[str]:
     """What to do next with each wiki that has articles."""
-    from candgen.wikipedia.published import database_name  # noqa: PLC0415
+    from candgen.dumps.published import database_name  # noqa: PLC0415
 
     called = {database_name(each): each.strip().lower() for each in reversed(languages)}
     for wiki, language in dict(reversed(called.items())).items():

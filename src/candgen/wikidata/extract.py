@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from candgen.dumps.processes import in_parallel
 from candgen.errors import ParameterError, StorageError, TableError
 from candgen.storage.atomic import write_text
 from candgen.storage.versions import version
@@ -20,7 +21,6 @@ from candgen.wikidata.parts import PartReader, Result
 from candgen.wikidata.tables import write_entities, write_names
 from candgen.wikidata.tally import Tally
 from candgen.wikidata.work import Work, fingerprint, publish
-from candgen.wikipedia.workers import in_parallel
 
 ENTITIES = "entities.parquet"
 REPORT = "report.json"

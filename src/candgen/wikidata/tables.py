@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from candgen.dumps.external_sort import merged
 from candgen.errors import StorageError
 from candgen.storage.atomic import replacing
 from candgen.tables.rows import SCHEMA as MENTIONS
 from candgen.wikidata.parts import entity_key, name_key
-from candgen.wikipedia.runs import merged
 
 ENTITIES = pa.schema(
     [

@@ -10,12 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from candgen.dumps.external_sort import write_run
+from candgen.dumps.workspace import Workspace
 from candgen.errors import StorageError
 from candgen.storage.atomic import write_text
 from candgen.wikidata.parts import ENTITIES, NAMES, Result
 from candgen.wikidata.tally import Tally
-from candgen.wikipedia.runs import write_run
-from candgen.wikipedia.workspace import Workspace
 
 RUN = 1 << 27
 """Rows are written to the disk when they have so many bytes,"""

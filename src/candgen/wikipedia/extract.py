@@ -15,25 +15,25 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from candgen.dumps.compressed_streams import STDIN, Part, parts
+from candgen.dumps.external_sort import merged, read_arrow, write_run
+from candgen.dumps.parenthesis import without_parenthesis
+from candgen.dumps.parquet_writer import TableWriter
+from candgen.dumps.workspace import Workspace
 from candgen.errors import ParameterError, StorageError
 from candgen.storage.versions import version
 from candgen.tables.rows import SCHEMA
 from candgen.wikipedia.conventions import language_of
-from candgen.wikipedia.dump import STDIN, Part, parts
 from candgen.wikipedia.gather import Progress, Watcher, gather
 from candgen.wikipedia.harvest import LINKS, PAGES
-from candgen.wikipedia.names import without_parenthesis
 from candgen.wikipedia.options import FOLDS, Options
 from candgen.wikipedia.pages import header
 from candgen.wikipedia.reasons import Reason
 from candgen.wikipedia.report import Report
 from candgen.wikipedia.resolve import Resolver, first_of_each, follow
-from candgen.wikipedia.runs import merged, read_arrow, write_run
 from candgen.wikipedia.site import Site
 from candgen.wikipedia.sources import Beside, Sources
 from candgen.wikipedia.tally import Tally
-from candgen.wikipedia.workspace import Workspace
-from candgen.wikipedia.writing import TableWriter
 
 __all__ = ["Options", "Progress", "Report", "Sources", "extract"]
 

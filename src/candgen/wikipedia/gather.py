@@ -5,14 +5,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from candgen.wikipedia.dump import Part
+from candgen.dumps.compressed_streams import Part
+from candgen.dumps.external_sort import write_arrow, write_run
+from candgen.dumps.processes import in_parallel
+from candgen.dumps.workspace import Workspace
 from candgen.wikipedia.harvest import Links, harvest
 from candgen.wikipedia.options import Options
-from candgen.wikipedia.runs import write_arrow, write_run
 from candgen.wikipedia.site import Site
 from candgen.wikipedia.tally import Tally
-from candgen.wikipedia.workers import in_parallel
-from candgen.wikipedia.workspace import Workspace
 
 
 class Progress(NamedTuple):

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from candgen.dumps.compressed_streams import Fault, Part
 from candgen.wikipedia.counter import SliceCounter
-from candgen.wikipedia.dump import Fault, Part
 from candgen.wikipedia.links import LinkReader
 from candgen.wikipedia.options import FOLDS, Options
 from candgen.wikipedia.page_xml import WIKITEXT, Page

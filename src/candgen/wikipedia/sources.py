@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from candgen.dumps.compressed_streams import STDIN
 from candgen.errors import ParameterError, TableError
 from candgen.wikipedia import sql
-from candgen.wikipedia.dump import STDIN
 from candgen.wikipedia.ids import read_ids
 from candgen.wikipedia.resolve import Entities
 from candgen.wikipedia.site import Site

@@ -16,6 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from candgen.dumps.workspace import Workspace
 from candgen.errors import CandgenError, MissingExtraError, ParameterError, TableError
 from candgen.storage.atomic import write_text
 from candgen.storage.versions import version
@@ -27,7 +28,6 @@ from candgen.wikipedia.spark_outputs import check_output, finishings, folders, p
 from candgen.wikipedia.spark_queries import views
 from candgen.wikipedia.spark_tasks import PART, ROWS, Task, finish, rows, site_of, tasks
 from candgen.wikipedia.tally import Tally
-from candgen.wikipedia.workspace import Workspace
 
 try:
     from py4j.protocol import Py4JError  # type: ignore[import-not-found, import-untyped, unused-ignore]

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from candgen.dumps.workspace import Workspace
 from candgen.errors import StorageError
 from candgen.storage.atomic import write_text
 from candgen.storage.versions import version
@@ -14,7 +15,6 @@ from candgen.wikipedia.reasons import Reason
 from candgen.wikipedia.report import Report
 from candgen.wikipedia.spark_tasks import Finishing, site_of
 from candgen.wikipedia.tally import Tally
-from candgen.wikipedia.workspace import Workspace
 
 REPORT = "_report.json"
 """In the folder that is written; what begins so is no data for Spark, Arrow and ourselves."""

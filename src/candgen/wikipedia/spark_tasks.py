@@ -16,20 +16,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from candgen.dumps.compressed_streams import Part, aligned, open_dump, parts
+from candgen.dumps.parenthesis import without_parenthesis
+from candgen.dumps.parquet_writer import TableWriter
 from candgen.errors import TableError
 from candgen.tables.rows import SCHEMA
 from candgen.wikipedia import sql
-from candgen.wikipedia.dump import Part, aligned, open_dump, parts
 from candgen.wikipedia.harvest import Links, Pages, harvest
 from candgen.wikipedia.mirror import Wiki
-from candgen.wikipedia.names import without_parenthesis
 from candgen.wikipedia.options import Options
 from candgen.wikipedia.pages import header
 from candgen.wikipedia.site import Site
 from candgen.wikipedia.sources import Beside, Sources
 from candgen.wikipedia.tally import Tally
 from candgen.wikipedia.titles import Titles
-from candgen.wikipedia.writing import TableWriter
 
 PART = 32 << 20
 """So many bytes of a bzip2 file are a task."""

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from candgen.wikipedia.dump import DAMAGED, TRUNCATED, Fault
+from candgen.dumps.compressed_streams import DAMAGED, TRUNCATED, Fault
 
 DAMAGED_STREAMS = "damaged streams"
 FAULTS = 20

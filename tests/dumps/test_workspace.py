@@ -2,10 +2,10 @@
 
 import pytest
 
+from candgen.dumps.compressed_streams import Fault
+from candgen.dumps.workspace import Workspace
 from candgen.errors import StorageError
-from candgen.wikipedia.dump import Fault
 from candgen.wikipedia.tally import Tally
-from candgen.wikipedia.workspace import Workspace
 
 PLAN = {"dumps": ["fo.xml"], "options": {"refs": True}}
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from candgen.dumps import external_sort
+from candgen.dumps.external_sort import merged, read_arrow, write_arrow, write_run
 from candgen.errors import StorageError
-from candgen.wikipedia import runs
-from candgen.wikipedia.runs import merged, read_arrow, write_arrow, write_run
 
 SCHEMA = pa.schema([("mention", pa.large_string()), ("count", pa.int64())])
 VALUES = st.text(st.sampled_from("abé𝔸ﬀ\U0010ffff"), max_size=2) | st.text(max_size=3)
@@ -37,7 +37,7 @@ def written(folder, tables):
 @given(tables=st.lists(ROWS, max_size=5), batch=st.integers(1, 6), rows=st.integers(1, 20))
 def test_merged_runs_are_what_sorting_in_memory_gives(tmp_path_factory, tables, batch, rows):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "_BATCH", batch)
+        patch.setattr(external_sort, "_BATCH", batch)
         patch.setattr("os.fsync", lambda _handle: None)
         paths = written(tmp_path_factory.getbasetemp(), tables)
         found = [rows_of(each) for each in merged(paths, rows=rows)]
@@ -54,7 +54,7 @@ def test_merged_runs_are_what_sorting_in_memory_gives(tmp_path_factory, tables, 
 
 @pytest.mark.parametrize("number", [0, 1, 4, 5, 8, 9])
 def test_borders_of_batches(tmp_path, monkeypatch, number):
-    monkeypatch.setattr(runs, "_BATCH", 4)
+    monkeypatch.setattr(external_sort, "_BATCH", 4)
     rows = [(f"{value:03}", value) for value in range(number)]
     (path,) = written(tmp_path, [rows[::-1]])
     assert rows_of(read_arrow(path)) == rows
@@ -63,7 +63,7 @@ def test_borders_of_batches(tmp_path, monkeypatch, number):
 
 
 def test_a_value_that_fills_many_batches_of_many_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr(runs, "_BATCH", 2)
+    monkeypatch.setattr(external_sort, "_BATCH", 2)
     tables = [[("a", 1), *[("b", number)] * 9, ("c", 2)] for number in range(4)]
     found = [rows_of(each) for each in merged(written(tmp_path, tables), rows=3)]
     assert [sorted({mention for mention, _ in each}) for each in found] == [["a"], ["b"], ["c"]]
@@ -88,7 +88,7 @@ def test_no_table_is_much_larger_than_was_asked_for(tmp_path, monkeypatch):
     before = pa.total_allocated_bytes()
     total, last = 0, ""
     for each in merged(paths, rows=50_000):
-        assert each.num_rows <= 50_000 + 8 * runs._BATCH
+        assert each.num_rows <= 50_000 + 8 * external_sort._BATCH
         assert pa.total_allocated_bytes() - before < 16 << 20  # the whole has 44 MB
         assert last < each[0][0].as_py()
         last = each[0][-1].as_py()

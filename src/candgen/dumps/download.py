@@ -11,12 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from candgen.errors import ParameterError, StorageError
-from candgen.storage.versions import version
-from candgen.tables.rows import shown
-from candgen.wikipedia.client import Client, Network, check_url
-from candgen.wikipedia.fetching import State, fetch, part_of
-from candgen.wikipedia.published import (
+from candgen.dumps.fetch import State, fetch, part_of
+from candgen.dumps.http_client import Client, Network, check_url
+from candgen.dumps.published import (
     DownloadError,
     Kind,
     Published,
@@ -25,6 +22,9 @@ from candgen.wikipedia.published import (
     parse_status,
     run_dates,
 )
+from candgen.errors import ParameterError, StorageError
+from candgen.storage.versions import version
+from candgen.tables.rows import shown
 
 __all__ = ["WIKIMEDIA", "DownloadError", "Fetched", "Kind", "Network", "State", "download"]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from candgen.dumps import processes
+from candgen.dumps.processes import in_parallel
 from candgen.errors import StorageError, TableError
-from candgen.wikipedia import workers
-from candgen.wikipedia.workers import in_parallel
 
 PATIENCE = 60  # seconds; only what has failed takes so long
 
@@ -144,7 +144,7 @@ class Gone:
         raise ConnectionResetError
 
 
-@pytest.mark.parametrize("talk", [partial(workers._send, task=1), workers._received])
+@pytest.mark.parametrize("talk", [partial(processes._send, task=1), processes._received])
 def test_a_worker_that_is_gone_when_it_gets_a_task_is_told_alike(talk):
     with pytest.raises(StorageError) as raised:
         talk(Gone(), Gone())
@@ -179,7 +179,7 @@ def test_a_generator_that_is_closed_ends_the_workers_at_once():
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from candgen.wikipedia.workers import in_parallel
+from candgen.dumps.processes import in_parallel
 
 def work(path):
     import os

@@ -15,9 +15,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from candgen.dumps.http_client import NO_SUCH_RANGE, Client, Stopped, reason_of
+from candgen.dumps.published import DownloadError, Published
 from candgen.errors import StorageError
-from candgen.wikipedia.client import NO_SUCH_RANGE, Client, Stopped, reason_of
-from candgen.wikipedia.published import DownloadError, Published
 
 _CHUNK = 1 << 18  # bytes
 

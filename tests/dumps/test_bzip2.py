@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from candgen.bzip2 import Decompressor, bits, read_block
+from candgen.dumps.bzip2 import Decompressor, bits, read_block
 
 LEVELS = st.integers(1, 9)
 WORDS = st.sampled_from([b"a", b"ab", b"aaaa", b"\0", b"\xff", b"[[", bytes(range(256))])
@@ -77,7 +77,7 @@ def test_full_blocks(kind, level):
 
 def test_a_block_that_takes_more_than_usual_is_waited_for(monkeypatch):
     text = Random(3).randbytes(890_000)
-    monkeypatch.setattr("candgen.bzip2._USUAL", 1 << 10)
+    monkeypatch.setattr("candgen.dumps.bzip2._USUAL", 1 << 10)
     assert decompressed(bz2.compress(text) + b"behind", step=1 << 9) == (text, b"behind")
 
 
@@ -136,7 +136,7 @@ def test_the_kernel_stays_within_its_arrays_whatever_it_reads():
     """Without compilation an index that is out of bounds is an IndexError."""
     done = subprocess.run(
         [sys.executable, "-c", f"from {__name__} import read_noise; read_noise()"],
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,

@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candgen.errors import ParameterError, StorageError
-from candgen.wikipedia import client, published
-from candgen.wikipedia.download import (
+from candgen.dumps import http_client, published
+from candgen.dumps.download import (
     KINDS,
     DownloadError,
     Kind,
@@ -25,6 +24,7 @@ from candgen.wikipedia.download import (
     State,
     download,
 )
+from candgen.errors import ParameterError, StorageError
 from tests.support.faulty_mirror import (
     ARTICLES,
     CONTACT,
@@ -258,7 +258,7 @@ def test_nobody_answers(tmp_path):
 def test_no_redirect_leaves_the_web(target):
     request = urllib.request.Request("http://example.org/x")
     with pytest.raises(DownloadError, match=r"redirects to .*, which is neither"):
-        client._Redirects().redirect_request(request, None, 302, "Found", {}, target)
+        http_client._Redirects().redirect_request(request, None, 302, "Found", {}, target)
 
 
 @pytest.mark.parametrize(
@@ -267,8 +267,8 @@ def test_no_redirect_leaves_the_web(target):
 def test_no_redirect_leaves_an_encrypted_connection(target):
     request = urllib.request.Request("https://example.org/x")
     with pytest.raises(DownloadError, match=r"redirects to .*, which is n(ot encrypted|either)"):
-        client._Redirects().redirect_request(request, None, 302, "Found", {}, target)
-    followed = client._Redirects().redirect_request(
+        http_client._Redirects().redirect_request(request, None, 302, "Found", {}, target)
+    followed = http_client._Redirects().redirect_request(
         request, None, 302, "Found", {}, "https://other.example/x"
     )
     assert followed.full_url == "https://other.example/x"
@@ -636,7 +636,7 @@ def test_links_to_runs(link):
 
 INTERRUPTED = """
 import sys
-from candgen.wikipedia.download import download
+from candgen.dumps.download import download
 try:
     download(["fo"], sys.argv[1], mirror=sys.argv[2], contact="me@example.org")
 except KeyboardInterrupt:

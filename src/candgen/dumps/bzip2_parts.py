@@ -8,7 +8,7 @@ without reading what is before it, and decompressed by itself; its checksum is p
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from candgen.bzip2 import END_MARKER, MARKER, MARKER_BITS, bits, read_block
+from candgen.dumps.bzip2 import END_MARKER, MARKER, MARKER_BITS, bits, read_block
 
 _MOST = 1 << 20  # bytes; a block that was compressed to more does not exist
 _FAR = 4 * _MOST  # what goes on so long without a marker is a hole, and is not kept

@@ -12,9 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from candgen.dumps import compressed_streams
+from candgen.dumps.compressed_streams import (
+    DAMAGED,
+    STDIN,
+    TRUNCATED,
+    Fault,
+    Part,
+    Reading,
+    parts,
+    read,
+)
 from candgen.errors import TableError
-from candgen.wikipedia import dump
-from candgen.wikipedia.dump import DAMAGED, STDIN, TRUNCATED, Fault, Part, Reading, parts, read
 from tests.support.dumps import WrittenPage, compressed, cut, dump_xml, members, multistream
 
 XML = dump_xml([WrittenPage("Føroyar", "[[Tórshavn]]" * 9), WrittenPage("Land", "")])
@@ -86,8 +95,8 @@ def test_however_much_is_read_at_a_time(tmp_path_factory, pieces, taken, made, s
     path = tmp_path_factory.getbasetemp() / "small"
     path.write_bytes(compressed([b"<", *pieces], suffix))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dump, "_READ", taken)
-        patch.setattr(dump, "_MOST", made)
+        patch.setattr(compressed_streams, "_READ", taken)
+        patch.setattr(compressed_streams, "_MOST", made)
         inside, behind, faults = outcome(Part(str(path)))
     assert inside == b"<" + b"".join(pieces)
     assert not behind and not faults
@@ -95,14 +104,14 @@ def test_however_much_is_read_at_a_time(tmp_path_factory, pieces, taken, made, s
 
 @pytest.mark.parametrize("suffix", KINDS)
 def test_a_stream_that_makes_just_as_much_as_is_asked_for_is_whole(written, monkeypatch, suffix):
-    monkeypatch.setattr(dump, "_MOST", 10)
+    monkeypatch.setattr(compressed_streams, "_MOST", 10)
     for length in range(1, 31):
         pieces = [b"<" * 20, b">" * length]
         assert outcome(Part(written(compressed(pieces, suffix)))) == (b"".join(pieces), b"", [])
 
 
 def test_a_gzip_stream_that_makes_very_much_is_given_bit_by_bit(written, monkeypatch):
-    monkeypatch.setattr(dump, "_MOST", 1 << 16)
+    monkeypatch.setattr(compressed_streams, "_MOST", 1 << 16)
     zeros = b"<" + bytes(1 << 20)
     items = list(read(Part(written(members([zeros, b">"])))))
     assert b"".join(item.data for item in items) == zeros + b">"
@@ -119,16 +128,16 @@ def test_a_bzip2_stream_that_makes_very_much_is_given_block_by_block(written):
 def test_a_stream_of_several_blocks(written):
     noise = Random(0).randbytes(1 << 20)
     data = compress(noise, 1)
-    assert len(data) > 2 * dump._READ
+    assert len(data) > 2 * compressed_streams._READ
     assert outcome(Part(written(data))) == (noise, b"", [])
 
 
 def test_large_files_have_large_parts(written, monkeypatch):
     path = written(multistream([bytes([65 + number]) for number in range(20)]))
     assert len(parts([path])) == 1
-    monkeypatch.setattr(dump, "PART", 1)
+    monkeypatch.setattr(compressed_streams, "PART", 1)
     assert len(parts([path])) == 20
-    monkeypatch.setattr(dump, "PARTS", 4)
+    monkeypatch.setattr(compressed_streams, "PARTS", 4)
     assert len(parts([path])) == 4
 
 
@@ -178,7 +187,7 @@ def available(data, suffix):
 @pytest.mark.parametrize("most", [1 << 20, 7])
 @pytest.mark.parametrize("suffix", KINDS[1:])
 def test_cut_off_at_every_byte(written, monkeypatch, suffix, most):
-    monkeypatch.setattr(dump, "_MOST", most)
+    monkeypatch.setattr(compressed_streams, "_MOST", most)
     pieces = cut(XML[:700], 300, 301)
     data = compressed(pieces, suffix)
     whole = {len(compressed(pieces[:number], suffix)) for number in range(len(pieces) + 1)}
@@ -234,7 +243,7 @@ def test_wrong_bytes_anywhere_never_raise(tmp_path_factory, pieces, data):
 
 @pytest.mark.parametrize("length", range(1, 40))
 def test_the_next_stream_is_found_wherever_reads_end(written, monkeypatch, length):
-    monkeypatch.setattr(dump, "_READ", 16)
+    monkeypatch.setattr(compressed_streams, "_READ", 16)
     data = multistream([b"<first>"]) + b"BZh9" + b"-" * length + multistream([b"<last>"])
     inside, _, faults = outcome(Part(written(data)))
     assert (inside, kinds_of(faults)) == (b"<first><last>", [DAMAGED])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import IO, Any, cast
 
-from candgen.wikipedia.published import DownloadError
+from candgen.dumps.published import DownloadError
 
 NO_SUCH_RANGE = 416
 """The status of an answer that has nothing from there on."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
-from candgen.bzip2 import Decompressor
+from candgen.dumps.bzip2 import Decompressor
 from candgen.errors import TableError
 
 STDIN = "-"
