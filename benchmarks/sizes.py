@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from measure import Report, cpu_time
 
-from candgen.wikipedia.mirror import Wiki, find_wikis
 from candgen.wikipedia.options import Options
-from candgen.wikipedia.spark_tasks import rows, tasks
+from candgen.wikipedia.spark.dump_folder import Wiki, find_wikis
+from candgen.wikipedia.spark.tasks import rows, tasks
 
 REPEATS = 3
 MB = 1e6

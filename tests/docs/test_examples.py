@@ -27,7 +27,7 @@ from tests.support.documents import (
 from tests.support.dumps import write_dump
 from tests.support.faroese_wiki import PAGES as WIKI_PAGES
 from tests.support.wikidata_files import compressed
-from tests.test_wikipedia_extract import PAGE_PROPS, REDIRECT, zipped
+from tests.wikipedia.test_extract import PAGE_PROPS, REDIRECT, zipped
 
 ELSEWHERE = {
     "methods.md": "test_docs_methods.py",
@@ -39,14 +39,14 @@ ELSEWHERE = {
 NOT_RUN = {
     "candgen download": "needs the network: test_cli_download.py has a mirror",
     "candgen extract is": "writes into names, which the commands after it read",
-    "candgen extract --engine spark": "needs Java: test_spark.py",
+    "candgen extract --engine spark": "needs Java: wikipedia/spark/test_extract",
     "candgen extract-wikidata latest-all.json.gz": "writes into names, which others read",
-    "candgen info mentions/language=fo": "needs what Spark wrote: test_spark.py",
+    "candgen info mentions/language=fo": "needs what Spark wrote: wikipedia/spark/test_extract",
     "candgen reproduce": "takes minutes: test_reproduce.py",
     "candgen serve": "answers until it is stopped",
     "candgen tune mk.dataset --pivot bg=bg.tsv.gz --method charagram": "learns for a while",
     "curl -sG http://127.0.0.1:8000": "asks what candgen serve began: test_docs_service.py",
-    "from candgen import MentionTable\nfrom candgen.wikipedia": "needs Java: test_spark.py",
+    "from candgen import MentionTable\nfrom candgen.wikipedia": "needs Java",
     "pip install": "installs",
     "python benchmarks/": "measures for minutes, on data that are not in the repository",
     "python3 -m pip install": "installs",

@@ -5,7 +5,7 @@ import pytest
 from candgen.dumps.compressed_streams import Fault
 from candgen.dumps.workspace import Workspace
 from candgen.errors import StorageError
-from candgen.wikipedia.tally import Tally
+from candgen.wikipedia.statistics import Tally
 
 PLAN = {"dumps": ["fo.xml"], "options": {"refs": True}}
 

@@ -3,9 +3,9 @@
 from functools import cache
 from typing import NamedTuple
 
-from candgen.wikipedia.links import Link
-from candgen.wikipedia.reasons import Reason
-from candgen.wikipedia.site import Site
+from candgen.wikipedia.markup.links import Link
+from candgen.wikipedia.markup.reasons import Reason
+from candgen.wikipedia.markup.site import Site
 
 NAMESPACES = {
     "fo": {6: "Mynd", 14: "Bólkur", 10: "Fyrimynd", 2: "Brúkari", 4: "Wikipedia"},

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from candgen.wikipedia.site import Site
+from candgen.wikipedia.markup.site import Site
 
 PAGE = re.compile(r"<title>(.*?)</title>.*?<text[^>]*>(.*?)</text>", re.DOTALL)
 DUMPS = {

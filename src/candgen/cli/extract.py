@@ -16,10 +16,10 @@ from candgen.cli.progress import byte_bar
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
-    from candgen.wikipedia.gather import Watcher
+    from candgen.wikipedia.inputs import Sources
     from candgen.wikipedia.options import Options
+    from candgen.wikipedia.read_parts import Watcher
     from candgen.wikipedia.report import Report
-    from candgen.wikipedia.sources import Sources
 
 TRUNCATED = 1
 """The exit status for a dump of which something is missing."""
@@ -194,7 +194,7 @@ def _with_spark(
     folder: str, output: Path, language: str | None, master: str | None,
     options: "Options", resume: bool, progress: "Watcher",  # noqa: FBT001
 ) -> "list[Report]":  # fmt: skip
-    from candgen.wikipedia.spark import extract_with_spark  # noqa: PLC0415
+    from candgen.wikipedia.spark.extract import extract_with_spark  # noqa: PLC0415
 
     return extract_with_spark(
         folder, output, master=master, languages=language.split(",") if language else None,

@@ -19,7 +19,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from candgen.wikipedia.gather import Progress as Reading
+    from candgen.wikipedia.read_parts import Progress as Reading
 
 
 @contextmanager

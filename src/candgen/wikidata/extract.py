@@ -17,10 +17,10 @@ from candgen.storage.versions import version
 from candgen.wikidata.items import BAD
 from candgen.wikidata.lines import STDIN, Cut, Part
 from candgen.wikidata.names import Selection
-from candgen.wikidata.parts import PartReader, Result
+from candgen.wikidata.read_part import PartReader, Result
+from candgen.wikidata.statistics import Tally
 from candgen.wikidata.tables import write_entities, write_names
-from candgen.wikidata.tally import Tally
-from candgen.wikidata.work import Work, fingerprint, publish
+from candgen.wikidata.work_folder import Work, fingerprint, publish
 
 ENTITIES = "entities.parquet"
 REPORT = "report.json"

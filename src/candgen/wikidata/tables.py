@@ -15,7 +15,7 @@ from candgen.dumps.external_sort import merged
 from candgen.errors import StorageError
 from candgen.storage.atomic import replacing
 from candgen.tables.rows import SCHEMA as MENTIONS
-from candgen.wikidata.parts import entity_key, name_key
+from candgen.wikidata.read_part import entity_key, name_key
 
 ENTITIES = pa.schema(
     [

@@ -23,17 +23,17 @@ from candgen.dumps.workspace import Workspace
 from candgen.errors import ParameterError, StorageError
 from candgen.storage.versions import version
 from candgen.tables.rows import SCHEMA
-from candgen.wikipedia.conventions import language_of
-from candgen.wikipedia.gather import Progress, Watcher, gather
-from candgen.wikipedia.harvest import LINKS, PAGES
+from candgen.wikipedia.inputs import Beside, Sources
+from candgen.wikipedia.markup.conventions import language_of
+from candgen.wikipedia.markup.reasons import Reason
+from candgen.wikipedia.markup.site import Site
 from candgen.wikipedia.options import FOLDS, Options
 from candgen.wikipedia.pages import header
-from candgen.wikipedia.reasons import Reason
+from candgen.wikipedia.read_part import LINKS, PAGES
+from candgen.wikipedia.read_parts import Progress, Watcher, gather
 from candgen.wikipedia.report import Report
 from candgen.wikipedia.resolve import Resolver, first_of_each, follow
-from candgen.wikipedia.site import Site
-from candgen.wikipedia.sources import Beside, Sources
-from candgen.wikipedia.tally import Tally
+from candgen.wikipedia.statistics import Tally
 
 __all__ = ["Options", "Progress", "Report", "Sources", "extract"]
 

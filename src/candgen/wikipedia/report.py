@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from candgen.storage.versions import version
+from candgen.wikipedia.inputs import Sources
+from candgen.wikipedia.markup.site import Site
 from candgen.wikipedia.options import Options
-from candgen.wikipedia.site import Site
-from candgen.wikipedia.sources import Sources
-from candgen.wikipedia.tally import DAMAGED_STREAMS, Tally
+from candgen.wikipedia.statistics import DAMAGED_STREAMS, Tally
 
 _DATE = re.compile(r"-(20[0-9]{6}|20[0-9]{4})-")
 
