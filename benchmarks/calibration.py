@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 import candgen
-from candgen.calibration import FIXED, Calibration
+from candgen.generators.calibration import FIXED, Calibration
 
 PAIRS = ("fo-is+da+no", "mk-bg+sr+ru", "jv-id")
 BOUNDS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)

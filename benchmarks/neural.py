@@ -23,7 +23,7 @@ from candgen.evaluation.paper import PAIRS
 from candgen.generators.neural import encoders
 from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM, size
 from candgen.generators.neural.nearest import nearest
-from candgen.generators.pivot_method import PTI
+from candgen.generators.pivot.method import PTI
 from candgen.protocols import Generator, rank_golds
 from candgen.tables.queries import Query
 

@@ -18,7 +18,7 @@ from candgen.evaluation.ceilings import unlike_pivots
 from candgen.evaluation.corpus import ENGLISH, Corpus, parse_pair
 from candgen.evaluation.paper import PAIRS
 from candgen.evaluation.split import split
-from candgen.generators.pivot_search import stratified
+from candgen.generators.pivot.weight_search import stratified
 from candgen.protocols import Training
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query

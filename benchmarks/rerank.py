@@ -28,9 +28,9 @@ from world import load_world, make_queries
 import candgen
 from candgen.evaluation.corpus import Corpus, parse_pair
 from candgen.evaluation.paper import PAIRS
-from candgen.generators import rerank_stage
-from candgen.generators.rerank import Rerank
-from candgen.kernels.edits import likeness_rows
+from candgen.generators.rerank import stage
+from candgen.generators.rerank.rerank import Rerank
+from candgen.kernels.edit_model import likeness_rows
 from candgen.text.normalize import normalize_many
 
 K, DEPTH = 30, 200
@@ -103,7 +103,7 @@ def in_kernel(second: Rerank, mentions: Sequence[str]) -> tuple[float, None]:
     def timed(*args: object) -> None:
         seconds.append(cpu_time(partial(likeness_rows, *args))[0])
 
-    with patch.object(rerank_stage, "likeness_rows", timed):
+    with patch.object(stage, "likeness_rows", timed):
         second.candidates(mentions, K)
     return sum(seconds), None
 

@@ -21,7 +21,7 @@ from candgen.evaluation.experiment import tune
 from candgen.evaluation.metrics import recall
 from candgen.evaluation.paper import PAIRS
 from candgen.generators import METHODS
-from candgen.generators.pivot_search import search_weights
+from candgen.generators.pivot.weight_search import search_weights
 from candgen.protocols import Training, rank_golds
 from candgen.tables.queries import Query
 

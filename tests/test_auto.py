@@ -9,10 +9,10 @@ import pytest
 import candgen
 from candgen import MentionTable, auto
 from candgen.auto import build_auto, choose_normalizer, choose_pivots
-from candgen.calibration import Calibration
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.dataset import read_dataset
+from candgen.generators.calibration import Calibration
 from candgen.integrations import cldr
 from candgen.protocols import Training, rank_golds
 from candgen.tables.queries import Query

@@ -306,10 +306,10 @@ def test_settings_are_json_values():
 
 
 def test_what_is_written_twice_says_the_same():
-    from candgen.generators import pivot
+    from candgen.generators.pivot import pivot_token_index
     from candgen.tables.table_files import _TEXT_READERS
 
-    options = inspect.signature(pivot.PivotTokenIndex.build).parameters
+    options = inspect.signature(pivot_token_index.PivotTokenIndex.build).parameters
     assert tuple(Normalizer) == NORMALIZERS
     assert {*TABLE_SUFFIXES} == {*_TEXT_READERS, ".parquet"}
     assert (options["alpha"].default, options["lam"].default) == (ALPHA, LAM)

@@ -12,12 +12,11 @@ import pytest
 
 import candgen
 import candgen.storage.index_folder
-from candgen import catalogue
 from candgen.cli.evaluate import parse_indexes
 from candgen.cli.reproduce import _methods
 from candgen.errors import ParameterError
 from candgen.evaluation.dataset import read_dataset
-from candgen.generators import METHODS
+from candgen.generators import METHODS, summaries
 from candgen.protocols import Method, Size
 from candgen.tables.queries import read_queries
 from tests.test_reproduce import TABLES
@@ -635,4 +634,4 @@ def test_help_has_an_example_and_does_not_wait_for_numpy(name):
     assert "Examples:" in done.stdout
     if name in ("tune", "reproduce"):
         told = "".join(done.stdout.split())
-        assert all(method in told for method in catalogue.METHODS)
+        assert all(method in told for method in summaries.METHODS)

@@ -7,9 +7,9 @@ import pytest
 import candgen
 from candgen import Cascade, MentionTable, PivotTokenIndex, WikiPriors
 from candgen.cli.explain_rerank import spelled
-from candgen.edits import Edit
-from candgen.generators.rerank import Rerank
-from candgen.generators.rerank_weights import FIXED, Weights
+from candgen.generators.rerank.edit_model import Edit
+from candgen.generators.rerank.rerank import Rerank
+from candgen.generators.rerank.weights import FIXED, Weights
 from candgen.tables.queries import Query, write_queries
 from tests.test_cli import is_refusal
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from candgen import catalogue
 from candgen.evaluation import metrics
 from candgen.evaluation.budgets import describe_budgets
 from candgen.evaluation.cells import Best, Difference
@@ -19,6 +18,7 @@ from candgen.evaluation.figures import Series
 from candgen.evaluation.paper import EXHIBITS, Pair
 from candgen.evaluation.results import Results, paper_cells
 from candgen.evaluation.study import Step
+from candgen.generators import summaries
 
 NOT, NO_NUMBER = "not in the paper", "no number was published"
 WITHOUT = "co-it: no training data in the target, so joint is zero-shot."
@@ -398,7 +398,7 @@ def test_a_method_that_the_paper_has_not():
     )  # fmt: skip
 
 
-CATALOGUE = tuple(catalogue.METHODS)
+CATALOGUE = tuple(summaries.METHODS)
 
 
 @pytest.mark.parametrize(

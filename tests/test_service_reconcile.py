@@ -11,7 +11,7 @@ pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[serve
 from starlette.testclient import TestClient
 
 import candgen
-from candgen.calibration import Calibration
+from candgen.generators.calibration import Calibration
 from candgen.service.app import create_app
 from candgen.service.settings import Limits, Settings, name_indexes
 from candgen.tables.entities import Descriptions

@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import candgen
-from candgen.calibration import Calibration, Weights
 from candgen.errors import MissingExtraError, ParameterError, StorageError
+from candgen.generators.calibration import Calibration, Weights
 from tests.support import toy
 
 spacy = pytest.importorskip("spacy", reason="spaCy is optional")

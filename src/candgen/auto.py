@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from candgen.calibration import Calibration
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.ceilings import ceiling, space
@@ -17,8 +16,9 @@ from candgen.evaluation.pivots import PivotRanking, rank_pivots
 from candgen.evaluation.report import Report
 from candgen.evaluation.split import Split, split
 from candgen.evaluation.tuning import Tuning
-from candgen.generators.rerank import DEPTH, Rerank
-from candgen.generators.rerank_method import RERANK
+from candgen.generators.calibration import Calibration
+from candgen.generators.rerank.method import RERANK
+from candgen.generators.rerank.rerank import DEPTH, Rerank
 from candgen.protocols import Progress, Training, nothing
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import EASY, Query

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import candgen
-from candgen.catalogue import METHODS as CATALOGUE
 from candgen.generators import METHODS
+from candgen.generators.summaries import METHODS as CATALOGUE
 from candgen.tables.queries import write_queries
-from tests.test_conformance import SPLIT, TABLES, skip_without_torch
+from tests.generators.test_conformance import SPLIT, TABLES, skip_without_torch
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = (DOCS / "methods.md").read_text(encoding="utf-8")

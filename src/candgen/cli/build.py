@@ -12,7 +12,6 @@ import typer
 from rich.filesize import decimal
 
 import candgen
-from candgen.catalogue import METHODS as CATALOGUE
 from candgen.cli.build_auto import build_by_itself
 from candgen.cli.companions import Entities, Table, calibrate
 from candgen.cli.options import (
@@ -35,6 +34,7 @@ from candgen.cli.options import (
 )
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
+from candgen.generators.summaries import METHODS as CATALOGUE
 
 if TYPE_CHECKING:
     from candgen import MentionTable, Query

@@ -16,7 +16,7 @@ from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen import Explanation
-    from candgen.generators.explanation import TokenPart
+    from candgen.generators.pivot.explanation import TokenPart
 
 TOKENS_SHOWN = 20
 SOURCES_SHOWN = 10

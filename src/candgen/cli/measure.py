@@ -4,7 +4,7 @@ import json
 import sys
 
 from candgen.evaluation.complexity import answer
-from candgen.generators import METHODS
+from candgen.generators.registry import METHODS
 
 
 def main() -> None:

@@ -189,7 +189,7 @@ def parse_value(text: str) -> bool | int | float | str:
 
 def known_method(name: str) -> "Method":
     """The method of this name."""
-    from candgen.generators import METHODS  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.generators.registry import METHODS  # noqa: PLC0415 (--help need not wait for NumPy)
 
     if name not in METHODS:
         raise ParameterError(f"there is no method {name!r}: choose {', '.join(METHODS)}")

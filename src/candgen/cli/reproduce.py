@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from candgen.catalogue import METHODS as CATALOGUE
 from candgen.cli.options import Normalizer, SkipBadRows
 from candgen.cli.output import note, show
 from candgen.cli.progress import progress_bar
 from candgen.errors import MissingExtraError, ParameterError
 from candgen.evaluation.paper import EXHIBITS, HIGH_RESOURCE, PAIRS
+from candgen.generators.summaries import METHODS as CATALOGUE
 
 if TYPE_CHECKING:
     from candgen.evaluation.paper import Pair
@@ -146,7 +146,7 @@ def reproduce(
 
 
 def _methods(names: str | None) -> dict[str, Any]:
-    from candgen.generators import METHODS  # noqa: PLC0415
+    from candgen.generators.registry import METHODS  # noqa: PLC0415
 
     if names is None:
         return {name: method for name, method in METHODS.items() if not method.neural}

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import candgen
-from candgen.catalogue import METHODS as CATALOGUE
 from candgen.cli.companions import calibrate
 from candgen.cli.options import (
     Named,
@@ -29,6 +28,7 @@ from candgen.cli.options import (
 from candgen.cli.output import note, show, write_json
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
+from candgen.generators.summaries import METHODS as CATALOGUE
 
 if TYPE_CHECKING:
     from candgen.evaluation.experiment import Tuning

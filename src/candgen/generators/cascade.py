@@ -6,7 +6,7 @@ from typing import Any
 
 from candgen.errors import ParameterError
 from candgen.generators.candidate import Candidate, check_query
-from candgen.generators.parts import pack_parts, stored_part
+from candgen.generators.nesting import pack_parts, stored_part
 from candgen.generators.tiers import ask_in_turn
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored

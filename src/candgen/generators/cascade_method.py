@@ -9,10 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from candgen.generators import pivot_method, wikipriors_method
+from candgen.generators import wikipriors_method
 from candgen.generators.candidate import Candidate, check_weight
 from candgen.generators.cascade import Cascade
-from candgen.generators.pivot import LAM, PivotTokenIndex
+from candgen.generators.pivot import method as pivot_method
+from candgen.generators.pivot.pivot_token_index import LAM, PivotTokenIndex
 from candgen.generators.tiers import ask_in_turn
 from candgen.generators.wikipriors import WikiPriors
 from candgen.protocols import Method, Parameters, Ranks, Size, Training, place

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, StorageError, TableError
 from candgen.generators.candidate import Candidate, check_query
-from candgen.generators.languages import TARGET, tables_of
+from candgen.generators.inputs import TARGET, tables_of
 from candgen.generators.tiers import ask_in_turn
 from candgen.index.counts import Progress, count, nothing, pool
 from candgen.index.token_index import TokenIndex, ranked

@@ -1,8 +1,8 @@
 """An index as the knowledge base of spaCy's entity linker, and the functions that a config names.
 
 The linker asks its knowledge base for the candidates of a mention, each with a prior probability
-and a vector. The probability is that of ``candgen.calibration``. An index has no vectors: they are
-given beside it, and without them only the probability decides.
+and a vector. The probability is that of ``candgen.generators.calibration``. An index has no
+vectors: they are given beside it, and without them only the probability decides.
 
 A knowledge base is saved as an index folder, with ``spacy.*`` arrays beside those of the index, so
 that a pipeline carries its index along, and ``candgen info`` tells what is in it.
@@ -19,10 +19,10 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
-from candgen.calibration import DEPTH, Calibration
 from candgen.errors import MissingExtraError, ParameterError, StorageError
-from candgen.generators import open_stored
+from candgen.generators.calibration import DEPTH, Calibration
 from candgen.generators.candidate import check_query
+from candgen.generators.registry import open_stored
 from candgen.storage import index_folder
 from candgen.storage.atomic import replacing
 from candgen.storage.index_folder import Stored, prefixed, under

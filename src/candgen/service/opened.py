@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from candgen.calibration import Calibration
-from candgen.generators import open_stored
-from candgen.generators.shares import Shares
+from candgen.generators.calibration import Calibration
+from candgen.generators.pivot.score_breakdown import Shares
+from candgen.generators.registry import open_stored
 from candgen.storage import index_folder
 from candgen.storage.index_folder import MANIFEST, Stored
 from candgen.tables.entities import Described, Descriptions

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.generators.candidate import Candidate, check_query
-from candgen.generators.languages import tables_of
-from candgen.generators.neural.forward import ENCODERS, Encode
-from candgen.generators.neural.lessons import EncoderName, Weights
+from candgen.generators.inputs import tables_of
+from candgen.generators.neural.inference import ENCODERS, Encode
 from candgen.generators.neural.nearest import nearest
-from candgen.generators.neural.spelling import Spelling
-from candgen.generators.neural.teaching import LEAST, TOKENIZERS, Options, teach
+from candgen.generators.neural.token_rows import Spelling
+from candgen.generators.neural.training import LEAST, TOKENIZERS, Options, teach
+from candgen.generators.neural.training_data import EncoderName, Weights
 from candgen.index.counts import Progress, nothing
 from candgen.index.token_index import place_of
 from candgen.storage import index_folder

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import MissingExtraError, ParameterError
-from candgen.generators.neural.lessons import (
+from candgen.generators.neural.token_rows import Rows
+from candgen.generators.neural.training_data import (
     WIDTHS,
     Dev,
     EncoderName,
@@ -33,7 +34,6 @@ from candgen.generators.neural.lessons import (
     other_names,
     study,
 )
-from candgen.generators.neural.spelling import Rows
 
 try:
     import torch

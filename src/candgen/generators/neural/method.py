@@ -1,7 +1,7 @@
 """Charagram and its relatives as methods: what is chosen on dev, and how much they keep."""
 
 from candgen.generators.neural.charagram import Charagram
-from candgen.generators.neural.lessons import EncoderName
+from candgen.generators.neural.training_data import EncoderName
 from candgen.protocols import Method, Parameters, Size, Training
 
 OPTIONS = frozenset(

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from candgen.errors import ParameterError
-from candgen.generators.neural.names import Names
+from candgen.generators.neural.english_names import Names
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_many
 
