@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from measure import Report, cpu_time, in_child, peak_memory, wall_time
 
-from candgen.evaluation.corpus import Corpus, parse_pair
 from candgen.evaluation.metrics import recall
-from candgen.evaluation.paper import PAIRS
 from candgen.generators.neural import encoders
 from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM, size
 from candgen.generators.neural.nearest import nearest
 from candgen.generators.pivot.method import PTI
+from candgen.paper.corpus import Corpus, parse_pair
+from candgen.paper.published import PAIRS
 from candgen.protocols import Generator, rank_golds
 from candgen.tables.queries import Query
 

@@ -17,11 +17,11 @@ from scipy.stats import spearmanr
 
 import candgen
 from candgen.evaluation.ceilings import space
-from candgen.evaluation.cells import Cell
-from candgen.evaluation.pivots import Pivot
-from candgen.evaluation.tables import Table
+from candgen.evaluation.pivot_ranking import Pivot
 from candgen.integrations.uriel import distances
 from candgen.protocols import rank_golds
+from candgen.reporting.cells import Cell
+from candgen.reporting.table import Table
 from candgen.tables.queries import Query
 from candgen.tables.table_folder import TableFolder
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import candgen
 from candgen.evaluation.ceilings import unlike_pivots
-from candgen.evaluation.corpus import ENGLISH, Corpus, parse_pair
-from candgen.evaluation.paper import PAIRS
 from candgen.evaluation.split import split
 from candgen.generators.pivot.weight_search import stratified
+from candgen.paper.corpus import ENGLISH, Corpus, parse_pair
+from candgen.paper.published import PAIRS
 from candgen.protocols import Training
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query

@@ -10,9 +10,9 @@ from recall_cases import JOINT, NAMES, ZERO_SHOT
 from recall_cells import Cell, cells, path_of, read_json
 from recall_rows import ROWS
 
-from candgen.evaluation.cells import Difference
 from candgen.evaluation.metrics import Comparison, bootstrap, compare, hits, recall
-from candgen.evaluation.tables import Table
+from candgen.reporting.cells import Difference
+from candgen.reporting.table import Table
 
 KS = (1, 10, 30)
 SETTINGS = (ZERO_SHOT, JOINT)

@@ -26,11 +26,11 @@ from stored import build_index, table_path, warm_up
 from world import load_world, make_queries
 
 import candgen
-from candgen.evaluation.corpus import Corpus, parse_pair
-from candgen.evaluation.paper import PAIRS
 from candgen.generators.rerank import stage
 from candgen.generators.rerank.rerank import Rerank
 from candgen.kernels.edit_model import likeness_rows
+from candgen.paper.corpus import Corpus, parse_pair
+from candgen.paper.published import PAIRS
 from candgen.text.normalize import normalize_many
 
 K, DEPTH = 30, 200

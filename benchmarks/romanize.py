@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 from measure import Report, cpu_time
 
 from candgen import MentionTable, PivotTokenIndex
-from candgen.evaluation.corpus import Case, Corpus, parse_pair
 from candgen.evaluation.metrics import recall
-from candgen.evaluation.paper import PAIRS
+from candgen.paper.corpus import Case, Corpus, parse_pair
+from candgen.paper.published import PAIRS
 from candgen.protocols import place
 from candgen.tables.queries import HARD, Query
 from candgen.text.normalize import normalize_joined, normalize_many

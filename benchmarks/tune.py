@@ -16,12 +16,12 @@ from typing import Any
 
 from measure import Report, cpu_time, in_turn, median_ratio
 
-from candgen.evaluation.corpus import Corpus, parse_pair
-from candgen.evaluation.experiment import tune
+from candgen.evaluation.evaluate import tune
 from candgen.evaluation.metrics import recall
-from candgen.evaluation.paper import PAIRS
 from candgen.generators import METHODS
 from candgen.generators.pivot.weight_search import search_weights
+from candgen.paper.corpus import Corpus, parse_pair
+from candgen.paper.published import PAIRS
 from candgen.protocols import Training, rank_golds
 from candgen.tables.queries import Query
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from measure import Report, cpu_time, in_turn, median_ratio
 
-from candgen.evaluation.corpus import Corpus, parse_pair
 from candgen.evaluation.metrics import recall
-from candgen.evaluation.paper import PAIRS
 from candgen.generators import METHODS
 from candgen.kernels.blocks import BLOCK_BITS
+from candgen.paper.corpus import Corpus, parse_pair
+from candgen.paper.published import PAIRS
 from candgen.protocols import Training, rank_golds
 from candgen.tables.queries import Query
 

@@ -12,7 +12,7 @@ import pytest
 from candgen import MentionTable
 from candgen.errors import MissingExtraError
 from candgen.integrations import uriel
-from tests.test_pivots import DANISH, ENGLISH, FAROESE, ICELANDIC
+from tests.evaluation.test_pivot_ranking import DANISH, ENGLISH, FAROESE, ICELANDIC
 
 needs_uriel = pytest.mark.skipif(
     "lang2vec" not in {each.name for each in distributions()},

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from candgen.auto import Auto, build_auto
     from candgen.errors import CandgenError
-    from candgen.evaluation.experiment import evaluate
-    from candgen.evaluation.pivots import PivotRanking, rank_pivots
+    from candgen.evaluation.evaluate import evaluate
+    from candgen.evaluation.pivot_ranking import PivotRanking, rank_pivots
     from candgen.evaluation.report import Report
     from candgen.evaluation.split import Split, split
     from candgen.generators.candidate import Candidate
@@ -58,7 +58,7 @@ _HOMES = {
     "Charagram": "candgen.generators.neural.charagram",
     "Explanation": "candgen.generators.pivot.explanation",
     "MentionTable": "candgen.tables.mention_table",
-    "PivotRanking": "candgen.evaluation.pivots",
+    "PivotRanking": "candgen.evaluation.pivot_ranking",
     "PivotTokenIndex": "candgen.generators.pivot.pivot_token_index",
     "Query": "candgen.tables.queries",
     "Rerank": "candgen.generators.rerank.rerank",
@@ -69,9 +69,9 @@ _HOMES = {
     "Words": "candgen.text.tokenizers",
     "build_auto": "candgen.auto",
     "check_generator": "candgen.generators.conformance",
-    "evaluate": "candgen.evaluation.experiment",
+    "evaluate": "candgen.evaluation.evaluate",
     "load": "candgen.generators.registry",
-    "rank_pivots": "candgen.evaluation.pivots",
+    "rank_pivots": "candgen.evaluation.pivot_ranking",
     "split": "candgen.evaluation.split",
 }
 

@@ -11,8 +11,8 @@ import numpy as np
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.ceilings import ceiling, space
-from candgen.evaluation.experiment import evaluate, tune
-from candgen.evaluation.pivots import PivotRanking, rank_pivots
+from candgen.evaluation.evaluate import evaluate, tune
+from candgen.evaluation.pivot_ranking import PivotRanking, rank_pivots
 from candgen.evaluation.report import Report
 from candgen.evaluation.split import Split, split
 from candgen.evaluation.tuning import Tuning

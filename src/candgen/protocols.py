@@ -135,7 +135,7 @@ class Method:
     ``ranks`` may find the ranks of all choices at once, quicker than by building each generator;
     it is given (training, parameters of each choice, queries, k). ``search`` may choose alpha, one
     for each of several pivots, and lam, where no alphas are given. ``neural`` methods take long;
-    their generators may have a ``budget``: see ``candgen.evaluation.budgets``. They learn from the
+    their generators may have a ``budget``: see ``paper.training_budget``. They learn from the
     training's dev queries, and so do those whose ``dev`` is set.
     """
 

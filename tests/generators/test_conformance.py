@@ -14,8 +14,8 @@ from candgen.errors import CandgenError, ConformanceError, ParameterError, Table
 from candgen.generators import METHODS
 from candgen.generators.conformance import check_generator
 from candgen.protocols import Training
+from tests.paper.test_reproduce import TABLES
 from tests.support.worlds import any_worlds, mentions, worlds
-from tests.test_reproduce import TABLES
 
 SLOW = settings(
     suppress_health_check=[HealthCheck.too_slow],

@@ -290,7 +290,7 @@ def _training(
 
 
 def _dev_queries(path: Path, *, skip_bad_rows: bool) -> "Sequence[Query]":
-    from candgen.evaluation.corpus import open_parts  # noqa: PLC0415
+    from candgen.paper.corpus import open_parts  # noqa: PLC0415
     from candgen.tables.queries import read_queries  # noqa: PLC0415
 
     queries = (

@@ -134,7 +134,7 @@ def parse_indexes(texts: list[str]) -> list[Named]:
 
 
 def _asked(path: Path, part: Part, *, skip_bad_rows: bool) -> Asked:
-    from candgen.evaluation.corpus import open_parts  # noqa: PLC0415 (--help need not wait)
+    from candgen.paper.corpus import open_parts  # noqa: PLC0415 (--help need not wait)
     from candgen.tables.queries import read_queries  # noqa: PLC0415
 
     if not path.is_dir():

@@ -3,8 +3,8 @@
 import json
 import sys
 
-from candgen.evaluation.complexity import answer
 from candgen.generators.registry import METHODS
+from candgen.paper.complexity import answer
 
 
 def main() -> None:

@@ -132,7 +132,7 @@ def _check_plot(path: Path) -> None:
 
 
 def _draw(ranking: "PivotRanking", path: Path) -> None:
-    from candgen.evaluation.plots import draw  # noqa: PLC0415
+    from candgen.reporting.plot import draw  # noqa: PLC0415
     from candgen.storage.atomic import replacing  # noqa: PLC0415
 
     drawing = draw(ranking.figure())

@@ -12,11 +12,11 @@ from candgen.cli.options import Normalizer, SkipBadRows
 from candgen.cli.output import note, show
 from candgen.cli.progress import progress_bar
 from candgen.errors import MissingExtraError, ParameterError
-from candgen.evaluation.paper import EXHIBITS, HIGH_RESOURCE, PAIRS
 from candgen.generators.summaries import METHODS as CATALOGUE
+from candgen.paper.published import EXHIBITS, HIGH_RESOURCE, PAIRS
 
 if TYPE_CHECKING:
-    from candgen.evaluation.paper import Pair
+    from candgen.paper.published import Pair
 
 ALL = "all"
 """What --methods takes for every method, neural ones too."""
@@ -110,11 +110,11 @@ def reproduce(
     Parameters are chosen on dev, everything shown is on test. What was measured is kept in the
     folder, so a run that was interrupted goes on where it stopped. report.html has it all.
     """
-    from candgen.evaluation.corpus import Corpus  # noqa: PLC0415 (--help need not wait for NumPy)
-    from candgen.evaluation.records import Records  # noqa: PLC0415
-    from candgen.evaluation.reproduce import RECORDS, names_of  # noqa: PLC0415
-    from candgen.evaluation.reproduce import reproduce as make  # noqa: PLC0415
-    from candgen.evaluation.study import Study  # noqa: PLC0415
+    from candgen.paper.cache import Records  # noqa: PLC0415
+    from candgen.paper.corpus import Corpus  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.paper.plan import Study  # noqa: PLC0415
+    from candgen.paper.reproduce import RECORDS, names_of  # noqa: PLC0415
+    from candgen.paper.reproduce import reproduce as make  # noqa: PLC0415
 
     exhibits = names_of(*names)
     chosen = _methods(methods)
@@ -168,7 +168,7 @@ def _high_resource(names: str | None, pairs: "tuple[Pair, ...]") -> tuple[str, .
 def _pairs(
     texts: list[str] | None, zero_shot_only: str | None, languages: list[str]
 ) -> "tuple[Pair, ...]":
-    from candgen.evaluation.corpus import parse_pair, with_zero_shot_only  # noqa: PLC0415
+    from candgen.paper.corpus import parse_pair, with_zero_shot_only  # noqa: PLC0415
 
     chosen = PAIRS
     if texts:

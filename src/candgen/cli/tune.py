@@ -31,7 +31,7 @@ from candgen.errors import ParameterError
 from candgen.generators.summaries import METHODS as CATALOGUE
 
 if TYPE_CHECKING:
-    from candgen.evaluation.experiment import Tuning
+    from candgen.evaluation.evaluate import Tuning
     from candgen.protocols import Method, Training
     from candgen.tables.folds import Folds
     from candgen.tables.queries import Query
@@ -143,8 +143,8 @@ def tune(
     with a second stage, are those of its first stage; the weights of the second are learned on dev
     when it is built. --method pti is the paper's.
     """
-    from candgen.evaluation import experiment  # noqa: PLC0415 (--help need not wait for NumPy)
-    from candgen.evaluation.corpus import open_parts  # noqa: PLC0415
+    from candgen.evaluation import evaluate  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.paper.corpus import open_parts  # noqa: PLC0415
     from candgen.protocols import WORTH, Training  # noqa: PLC0415
 
     chosen = known_method(method)
@@ -183,7 +183,7 @@ def tune(
             )
         if method == BOTH_STAGES and "normalizer" not in {*fixed, *values}:
             fixed["normalizer"] = _normalizer(training, reasons)
-        tuning = experiment.tune(
+        tuning = evaluate.tune(
             chosen, training, parts.dev, grid=values, fixed=fixed, k=k,
             worth=WORTH if worth is None else worth,
         )  # fmt: skip
@@ -230,7 +230,7 @@ def _second_stage(generator: Any, dev: "Sequence[Query]") -> list[str]:  # noqa:
     weights = getattr(generator, "weights", None)
     if weights is None:
         return []
-    from candgen.evaluation.experiment import evaluate  # noqa: PLC0415
+    from candgen.evaluation.evaluate import evaluate  # noqa: PLC0415
 
     report = evaluate({"first": generator.generator, "both": generator}, dev, ks=(1, 30))
     first, both = (report.recall(name, k=1) for name in ("first", "both"))

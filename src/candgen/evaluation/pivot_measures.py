@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
-from candgen.evaluation.likeness import (
+from candgen.evaluation.shuffle import shuffle_keys
+from candgen.evaluation.trigram_similarity import (
     WHOLE,
     Millionths,
     Names,
@@ -18,7 +19,6 @@ from candgen.evaluation.likeness import (
     nearest_in_group,
     overlap,
 )
-from candgen.evaluation.shuffle import shuffle_keys
 from candgen.tables.mention_table import MentionTable
 
 OVERLAP_NAMES = 20_000

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
-from candgen.evaluation.cells import Cell, Difference
 from candgen.evaluation.metrics import Comparison, Interval
-from candgen.evaluation.tables import Table
 from candgen.protocols import Ranks
+from candgen.reporting.cells import Cell, Difference
+from candgen.reporting.table import Table
 from candgen.storage.atomic import write_text
 from candgen.tables.queries import TYPES, Query
 

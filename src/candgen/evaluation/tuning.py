@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from candgen.evaluation.cells import Cell, Difference
-from candgen.evaluation.tables import Table
 from candgen.protocols import Contribution, Generator
+from candgen.reporting.cells import Cell, Difference
+from candgen.reporting.table import Table
 
 
 class Trial(NamedTuple):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from candgen import MentionTable, Query
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
-from candgen.evaluation.experiment import tune
+from candgen.evaluation.evaluate import tune
 from candgen.generators import METHODS
 from candgen.generators.pivot import parameters, weight_search
 from candgen.generators.pivot.weight_search import search_weights, stratified
