@@ -62,7 +62,7 @@ def test_a_port_that_is_taken(cli, index):
 
 
 def test_without_the_extra_it_says_what_to_install(cli, index, monkeypatch):
-    monkeypatch.delitem(sys.modules, "candgen.service.run", raising=False)
+    monkeypatch.delitem(sys.modules, "candgen.service.server", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     result = cli("serve", index)
     assert result.status == 2

@@ -334,7 +334,7 @@ def _title(text: str) -> Group:
 def _serve(output: Path) -> None:
     """A page to try the index with, until Ctrl-C; on another port if somebody has the usual one."""
     try:
-        from candgen.service.run import is_free, serve  # noqa: PLC0415
+        from candgen.service.server import is_free, serve  # noqa: PLC0415
         from candgen.service.settings import Settings, name_indexes  # noqa: PLC0415
     except ImportError:
         return  # without the extra `server` the command above says what to install

@@ -105,7 +105,7 @@ def serve(
     )
 
     try:
-        from candgen.service.run import serve as run  # noqa: PLC0415
+        from candgen.service.server import serve as run  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtraError(
             f"the service needs {error.name}: python3 -m pip install 'candgen[server]'"

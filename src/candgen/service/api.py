@@ -8,8 +8,11 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
-from candgen.service.languages import accepted
-from candgen.service.models import (
+from candgen.service.accept_language import accepted
+from candgen.service.index_registry import facts
+from candgen.service.loaded_index import Late, Opened
+from candgen.service.problems import MEDIA_TYPE, Problem
+from candgen.service.schemas import (
     Answer,
     Answers,
     Asked,
@@ -20,11 +23,8 @@ from candgen.service.models import (
     ReloadedAll,
     parameters,
 )
-from candgen.service.opened import Late, Opened
-from candgen.service.problems import MEDIA_TYPE, Problem
-from candgen.service.service import Service
 from candgen.service.settings import Limits
-from candgen.service.shelf import facts
+from candgen.service.state import Service
 
 Q = TypeVar("Q", bound=BaseModel)
 

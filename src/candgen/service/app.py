@@ -15,14 +15,14 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from candgen.service import api, reconcile
-from candgen.service.gate import DESCRIPTION, MISTAKE, PAGE_FILES, Gate, is_reconciliation
-from candgen.service.log import log_to_stderr
+from candgen.service.access_log import log_to_stderr
+from candgen.service.executor import Work
+from candgen.service.index_registry import Shelf
 from candgen.service.metrics import CONTENT_TYPE, Metrics
+from candgen.service.middleware import DESCRIPTION, MISTAKE, PAGE_FILES, Gate, is_reconciliation
 from candgen.service.problems import Problem
-from candgen.service.service import Service
 from candgen.service.settings import AGAIN, PARENT, Settings
-from candgen.service.shelf import Shelf
-from candgen.service.work import Work
+from candgen.service.state import Service
 from candgen.storage.versions import version
 
 PAGE_POLICY = (

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from candgen.service import preview as previews
+from candgen.service.accept_language import accepted
 from candgen.service.api import as_json, check_size
-from candgen.service.languages import accepted
-from candgen.service.opened import Late, Opened
+from candgen.service.loaded_index import Late, Opened
 from candgen.service.preview import WIKIDATA, entity_html
 from candgen.service.problems import Problem
 from candgen.service.reconcile_queries import (
@@ -22,7 +22,7 @@ from candgen.service.reconcile_queries import (
     prefix_of,
 )
 from candgen.service.reconcile_results import candidates_of, results_of
-from candgen.service.service import Service
+from candgen.service.state import Service
 from candgen.storage.versions import version
 
 VERSIONS = ["0.2"]

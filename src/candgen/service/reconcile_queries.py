@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl
 
 from fastapi import Request
 
-from candgen.service.models import is_text
 from candgen.service.problems import Problem
+from candgen.service.schemas import is_text
 from candgen.service.settings import Limits
 
 LIMIT = 10

@@ -5,7 +5,7 @@ from typing import Any
 
 from candgen.generators.pivot.score_breakdown import Shares
 from candgen.service.api import DEPTH
-from candgen.service.opened import Opened
+from candgen.service.loaded_index import Opened
 from candgen.service.reconcile_queries import Asked
 
 DEEPEST = 1000

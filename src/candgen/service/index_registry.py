@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from candgen.errors import CandgenError
-from candgen.service.opened import Opened
+from candgen.service.loaded_index import Opened
 from candgen.service.problems import Problem, busy
 
 log = logging.getLogger("candgen")

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
+from candgen.service.executor import Work
+from candgen.service.index_registry import Reloaded, Shelf, facts
+from candgen.service.loaded_index import Opened
 from candgen.service.metrics import Metrics
-from candgen.service.opened import Opened
 from candgen.service.settings import Settings
-from candgen.service.shelf import Reloaded, Shelf, facts
-from candgen.service.work import Work
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from candgen.integrations.spacy import (  # noqa: E402
     knowledge_base,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "spacy.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 KB = "candgen.KnowledgeBase.v1"

@@ -8,7 +8,7 @@ from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from candgen.service.gate import LARGEST_HEAD
+from candgen.service.middleware import LARGEST_HEAD
 from candgen.service.problems import Problem
 
 UPGRADE = re.compile(rb"\r\nupgrade:[^\r\n]*", re.IGNORECASE)

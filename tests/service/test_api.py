@@ -10,9 +10,9 @@ pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[serve
 from starlette.testclient import TestClient
 
 import candgen
+from candgen.service.accept_language import accepted
 from candgen.service.app import create_app
-from candgen.service.languages import accepted
-from candgen.service.opened import Opened
+from candgen.service.loaded_index import Opened
 from candgen.service.settings import Limits, Settings, name_indexes, read_key
 from candgen.storage import index_folder
 from tests.support.service_world import save_toy, toy_index
@@ -189,7 +189,7 @@ def test_an_index_is_quick_whatever_opening_it_took(tmp_path, monkeypatch):
     save_toy(tmp_path / "fo.candgen")
     passed = iter(range(0, 10_000, 10))  # seconds: every question takes ten
     with monkeypatch.context() as slowly:
-        slowly.setattr("candgen.service.opened.time.monotonic", lambda: next(passed))
+        slowly.setattr("candgen.service.loaded_index.time.monotonic", lambda: next(passed))
         opened = Opened.open("fo", str(tmp_path / "fo.candgen"))
     assert not opened.is_quick(["Vín"], 10)  # nothing is known yet
     opened.ask(["Vín"], 10)

@@ -29,7 +29,7 @@ import candgen
 import candgen.service
 from candgen import MentionTable, PivotTokenIndex
 from candgen.service.app import create_app
-from candgen.service.gate import PAGE_FILES
+from candgen.service.middleware import PAGE_FILES
 from candgen.service.settings import Limits, Settings
 from candgen.tables.entities import Descriptions
 from tests.support.service_world import save_toy

@@ -15,8 +15,8 @@ import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from candgen.errors import CandgenError
+from candgen.service.http_timeouts import Patient
 from candgen.service.metrics import SHARED, forget
-from candgen.service.patient import Patient
 from candgen.service.settings import AGAIN, PARENT, Settings
 
 log = logging.getLogger("candgen")

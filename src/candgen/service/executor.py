@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from candgen.errors import CandgenError
-from candgen.service.opened import Late
+from candgen.service.loaded_index import Late
 from candgen.service.problems import Problem, busy
 
 T = TypeVar("T")
