@@ -25,7 +25,7 @@ from candgen.tables.queries import Query
 from candgen.tables.released import write_released, write_training
 from tests.support.paper_cell import answered
 
-MEASURE = [sys.executable, "-m", "candgen.cli.measure"]
+MEASURE = [sys.executable, "-m", "candgen.cli.measure_process"]
 PTI = METHODS["pti"]
 COMMAND = ["candgen", "reproduce", "all"]
 

@@ -13,7 +13,7 @@ from rich.filesize import decimal
 
 import candgen
 from candgen.cli.build_auto import build_by_itself
-from candgen.cli.companions import Entities, Table, calibrate
+from candgen.cli.index_extras import Entities, Table, calibrate
 from candgen.cli.options import (
     ALPHA,
     LAM,

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.filesize import decimal
 
 import candgen
-from candgen.cli.companions import Table
+from candgen.cli.index_extras import Table
 from candgen.cli.options import check_output, parse_table
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError

@@ -11,13 +11,13 @@ import typer
 from rich.filesize import decimal
 
 import candgen
-from candgen.cli.descriptions import (
+from candgen.cli.describe import (
     describe_dataset,
     describe_entities,
     describe_index,
     describe_table,
 )
-from candgen.cli.facts import facts_of, in_words
+from candgen.cli.humanize import facts_of, in_words
 from candgen.cli.output import show, table, visible, write_json
 from candgen.cli.progress import progress_bar
 

@@ -13,7 +13,7 @@ import typer
 import candgen
 from candgen.cli.output import show, table, visible, write
 from candgen.cli.progress import is_terminal, mention_counter, progress_bar
-from candgen.cli.stream import stdin_lines
+from candgen.cli.stdin import stdin_lines
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:

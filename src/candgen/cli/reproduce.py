@@ -124,7 +124,7 @@ def reproduce(
     known = _pairs(pairs, zero_shot_only, corpus.languages)
     study = Study(
         corpus, known, chosen, Records(output / RECORDS),
-        command=[sys.executable, "-m", "candgen.cli.measure"],
+        command=[sys.executable, "-m", "candgen.cli.measure_process"],
         options=_budget(epochs, training_pairs, chosen),
         high_resource=_high_resource(high_resource, known),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from candgen.cli.companions import Table
+from candgen.cli.index_extras import Table
 from candgen.cli.output import note, write
 from candgen.cli.progress import progress_bar
 from candgen.errors import MissingExtraError, ParameterError

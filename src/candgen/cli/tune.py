@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import candgen
-from candgen.cli.companions import calibrate
+from candgen.cli.index_extras import calibrate
 from candgen.cli.options import (
     Named,
     Normalizer,

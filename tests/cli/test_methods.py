@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import candgen
-from candgen.cli.facts import LISTED, POINTS, facts_of, sparkline
+from candgen.cli.humanize import LISTED, POINTS, facts_of, sparkline
 from candgen.cli.query import json_line, tsv_rows
 from candgen.evaluation.dataset import write_dataset
 from candgen.generators import METHODS
@@ -19,8 +19,8 @@ from candgen.generators.summaries import METHODS as CATALOGUE
 from candgen.protocols import WORTH, Training
 from candgen.storage import index_folder
 from candgen.tables.queries import write_queries
+from tests.cli.test_cli import environment, is_refusal, snapshot
 from tests.generators.test_conformance import SPLIT, TABLES, quick, skip_without_torch
-from tests.test_cli import environment, is_refusal, snapshot
 
 MENTIONS = ["víkhavnur", "vík", "", "x", *(query.mention for query in SPLIT.test[:4])]
 

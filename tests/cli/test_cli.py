@@ -37,7 +37,7 @@ from candgen.errors import ParameterError
 from candgen.text.normalize import NORMALIZERS
 from tests.support import toy
 
-SOURCE = Path(__file__).resolve().parents[1] / "src"
+SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 
 def command(*arguments):
