@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 import candgen
-from candgen.evaluation.ceilings import space
+from candgen.evaluation.ceilings import candidate_space
 from candgen.evaluation.pivot_ranking import Pivot
 from candgen.integrations.uriel import distances
 from candgen.protocols import rank_golds
@@ -99,7 +99,7 @@ def honesty(folder: Path, targets: list[str], normalizer: str) -> Table:
         )
         share = {row.language: 100 * row.coverage for row in true.rows}
         pairs = np.array([(share[row.language], 100 * row.coverage) for row in guess.rows])
-        known = space(*(others[code] for code in guess.chosen()), named=whole.entities)
+        known = candidate_space(*(others[code] for code in guess.chosen()), named=whole.entities)
         reached = 100 * sum(entity in known for _, entity, _ in whole) / len(whole)
         said = guess.rows[len(guess.chosen()) - 1].ceiling
         off = pairs[:, 1] - pairs[:, 0]

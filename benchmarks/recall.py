@@ -34,7 +34,7 @@ from recall_rows import ROWS, K, bytes_of
 from recall_tables import columns, tables
 from stored import source_hash
 
-from candgen.protocols import place
+from candgen.protocols import gold_rank
 
 
 def several(case: Case) -> list[str]:
@@ -59,7 +59,7 @@ def measure(case: Case, setting: str, method: str) -> Cell:
     more = {} if knows is None else {"ceiling": 100 * sum(knows(golds)) / len(golds)}
     return Cell(
         case.name, setting, method, case.digest,
-        [place(gold, some) for gold, some in zip(golds, found, strict=True)], made.parameters,
+        [gold_rank(gold, some) for gold, some in zip(golds, found, strict=True)], made.parameters,
         pivots, spent, bytes_of(made.generator), source_hash(), made.note,
         [some[0][0] if some else "" for some in found], more,
     )  # fmt: skip

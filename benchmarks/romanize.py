@@ -27,7 +27,7 @@ from candgen import MentionTable, PivotTokenIndex
 from candgen.evaluation.metrics import recall
 from candgen.paper.corpus import Case, Corpus, parse_pair
 from candgen.paper.published import PAIRS
-from candgen.protocols import place
+from candgen.protocols import gold_rank
 from candgen.tables.queries import HARD, Query
 from candgen.text.normalize import normalize_joined, normalize_many
 
@@ -53,7 +53,7 @@ class Made(NamedTuple):
         mentions = [query.mention for query in queries]
         texts = both_texts(mentions, self.language) if self.both else mentions
         found = self.index.candidates(texts, KS[-1], threads=1)
-        return [place(query.entity, some) for query, some in zip(queries, found, strict=True)]
+        return [gold_rank(query.entity, some) for query, some in zip(queries, found, strict=True)]
 
 
 def both_texts(mentions: Sequence[str], language: str) -> list[str]:

@@ -254,7 +254,7 @@ def test_a_folder_of_extract_wikidata_has_a_table_that_is_no_language(folder, tm
 def test_a_normalizer_must_pay(names, monkeypatch):
     parts = candgen.split(names["mk"], per_type=100, normalizer="default", language="mk")
     training = Training({"en": names["en"], "da": names["da"]}, parts.train, "mk")
-    monkeypatch.setattr(auto, "PAYS", 1000.0)
+    monkeypatch.setattr(auto, "MIN_NORMALIZER_GAIN", 1000.0)
     assert choose_normalizer(training, parts.dev)[0] == "default"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
-from candgen.evaluation.ceilings import ceiling, space
+from candgen.evaluation.ceilings import candidate_space, ceiling
 from candgen.evaluation.evaluate import evaluate, tune
 from candgen.evaluation.pivot_ranking import PivotRanking, rank_pivots
 from candgen.evaluation.report import Report
@@ -19,7 +19,7 @@ from candgen.evaluation.tuning import Tuning
 from candgen.generators.calibration import Calibration
 from candgen.generators.rerank.method import RERANK
 from candgen.generators.rerank.rerank import DEPTH, Rerank
-from candgen.protocols import Progress, Training, nothing
+from candgen.protocols import Progress, Training, no_progress
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import EASY, Query
 
@@ -33,9 +33,9 @@ ENGLISH = "en"
 
 NORMALIZERS = ("default", "latin", "sound")
 """From the simplest to the one that changes most."""
-PAYS = 0.3
+MIN_NORMALIZER_GAIN = 0.3
 """Points by which a normalizer must be ahead of a simpler one."""
-UNTUNED: Mapping[str, Any] = {"alpha": 1.0, "lam": 1.0, "normalizer": "latin"}
+DEFAULTS_WITHOUT_DEV: Mapping[str, Any] = {"alpha": 1.0, "lam": 1.0, "normalizer": "latin"}
 """Where there are no dev queries."""
 FEWEST_QUERIES = 30
 STAGES = ("first stage", "both stages")
@@ -73,7 +73,7 @@ def build_auto(
     language: str | None = None,
     most: int = MOST_PIVOTS,
     seed: int = 0,
-    progress: Progress = nothing,
+    progress: Progress = no_progress,
 ) -> Auto:
     """Choose pivots, normalizer and weights for a target, and build both stages.
 
@@ -98,7 +98,7 @@ def build_auto(
         table = target if isinstance(target, MentionTable) else None
         training = Training(pivots, table, language, progress=progress)
         reasons.append(_why_untuned(table))
-        return Auto(RERANK.build(training, UNTUNED), ranking, tuple(reasons))  # type: ignore[arg-type]
+        return Auto(RERANK.build(training, DEFAULTS_WITHOUT_DEV), ranking, tuple(reasons))  # type: ignore[arg-type]
     training = Training(pivots, parts.train, language, dev=parts.dev, progress=progress)
     normalizer, why = choose_normalizer(training, parts.dev)
     tuning = tune(RERANK, training, parts.dev, fixed={"normalizer": normalizer})
@@ -127,7 +127,7 @@ def choose_pivots(
     language: str | None = None,
     most: int = MOST_PIVOTS,
     own: MentionTable | None = None,
-    progress: Progress = nothing,
+    progress: Progress = no_progress,
 ) -> tuple[PivotRanking, dict[str, MentionTable]]:
     """The languages whose names are most like the target's, and English; their tables are read.
 
@@ -148,7 +148,7 @@ def choose_pivots(
 
 def choose_normalizer(training: Training, dev: Sequence[Query]) -> tuple[str, str]:
     """The simplest normalizer that is not behind, and why: by what the second stage gets to see."""
-    choices = [{**UNTUNED, "normalizer": each} for each in NORMALIZERS]
+    choices = [{**DEFAULTS_WITHOUT_DEV, "normalizer": each} for each in NORMALIZERS]
     if training.target is not None:
         choices = [{**choice, "alpha": 0.4} for choice in choices]
     training.progress("trying normalizers on dev", 0.0)
@@ -158,7 +158,7 @@ def choose_normalizer(training: Training, dev: Sequence[Query]) -> tuple[str, st
     points = [recall + 20 * metrics.mrr(some) for recall, some in zip(found, ranks, strict=True)]
     best = 0
     for at in range(1, len(points)):
-        if points[at] >= points[best] + PAYS:
+        if points[at] >= points[best] + MIN_NORMALIZER_GAIN:
             best = at
     listed = ", ".join(
         f"{recall:.1f} and {metrics.mrr(some):.3f} with {name}"
@@ -193,7 +193,7 @@ def why_pivots(
     ]
     if isinstance(target, MentionTable):
         queries = [Query(mention, entity) for mention, entity, _ in target]
-        reach = ceiling(queries, space(*chosen.values()))["all"].recall
+        reach = ceiling(queries, candidate_space(*chosen.values()))["all"].recall
         covered = f"Together they have the entities of {reach:.1f}% of the target's pairs."
     else:
         reach = max((row.ceiling for row in ranking.rows if row.ceiling is not None), default=0.0)

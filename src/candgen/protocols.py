@@ -23,10 +23,10 @@ Ranks = npt.NDArray[np.int64]
 Parameters = Mapping[str, Any]
 
 Progress = Callable[[str, float], None]
-"""Called with what is being done and the share of it that is done, from 0 to 1."""
+"""Called with what is being done and the fraction of it that is done, from 0 to 1."""
 
 
-def nothing(_doing: str, _share: float) -> None:
+def no_progress(_doing: str, _fraction: float) -> None:
     """Show no progress."""
 
 
@@ -61,7 +61,7 @@ class Training:
     language: str | None = None
     english: MentionTable | None = None
     dev: Sequence[Query] = ()
-    progress: Progress = field(default=nothing, compare=False, repr=False)
+    progress: Progress = field(default=no_progress, compare=False, repr=False)
 
 
 class Size(NamedTuple):
@@ -71,7 +71,7 @@ class Size(NamedTuple):
     removed: float = 0.0
 
 
-WORTH = 0.03
+MIN_POINTS_PER_TENTH = 0.03
 """Points of recall that a pivot must bring for each tenth of the index's postings it takes."""
 
 
@@ -120,7 +120,7 @@ class Search(Protocol):
 
     def __call__(
         self, training: Training, fixed: Parameters, queries: Sequence[Query], k: int, /,
-        *, lams: Sequence[float] | None = None, worth: float = WORTH,
+        *, lams: Sequence[float] | None = None, worth: float = MIN_POINTS_PER_TENTH,
         progress: Progress | None = None,
     ) -> Searched | None:  # fmt: skip
         """What was found; None if these fixed parameters are beyond it."""
@@ -177,14 +177,15 @@ def rank_golds(generator: Generator, queries: Sequence[Query], k: int) -> Ranks:
     """The place of each query's gold among its first k candidates, or 0."""
     found = generator.candidates([query.mention for query in queries], k)
     return np.array(
-        [place(query.entity, some) for query, some in zip(queries, found, strict=True)], np.int64
+        [gold_rank(query.entity, some) for query, some in zip(queries, found, strict=True)],
+        np.int64,
     )
 
 
-def place(gold: str, candidates: Sequence[tuple[str, float]]) -> int:
+def gold_rank(gold: str, candidates: Sequence[tuple[str, float]]) -> int:
     """Where an entity stands among candidates, from 1; 0 if it does not.
 
-    >>> place("Q282", [("Q1741", 2.7), ("Q282", 2.5)]), place("Q584", [("Q1741", 2.7)])
+    >>> gold_rank("Q282", [("Q1741", 2.7), ("Q282", 2.5)]), gold_rank("Q584", [("Q1741", 2.7)])
     (2, 0)
     """
     return next((at for at, (entity, _) in enumerate(candidates, start=1) if entity == gold), 0)

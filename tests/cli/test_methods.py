@@ -16,7 +16,7 @@ from candgen.evaluation.dataset import write_dataset
 from candgen.generators import METHODS
 from candgen.generators.calibration import Calibration
 from candgen.generators.summaries import METHODS as CATALOGUE
-from candgen.protocols import WORTH, Training
+from candgen.protocols import MIN_POINTS_PER_TENTH, Training
 from candgen.storage import index_folder
 from candgen.tables.queries import write_queries
 from tests.cli.test_cli import environment, is_refusal, snapshot
@@ -70,7 +70,7 @@ def indexes(world):
 
 def test_help_says_what_is_worth_it(cli):
     """The help must not wait for NumPy, so that it cannot ask the library."""
-    assert f"[default: ({WORTH});" in " ".join(cli("tune", "--help").out.split())
+    assert f"[default: ({MIN_POINTS_PER_TENTH});" in " ".join(cli("tune", "--help").out.split())
 
 
 def test_help_lists_every_method(cli):

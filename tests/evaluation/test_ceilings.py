@@ -11,10 +11,10 @@ from candgen import MentionTable
 from candgen.errors import ParameterError
 from candgen.evaluation.ceilings import (
     Ceiling,
+    candidate_space,
     ceiling,
     covered,
     paper_spaces,
-    space,
     unlike_pivots,
 )
 from candgen.tables.queries import Query
@@ -37,11 +37,11 @@ QUERIES = [
 
 
 def test_spaces_by_hand():
-    assert space(ICELANDIC) == {"Q1741", "Q282", "Q584"}
-    assert space(ICELANDIC, DANISH) == {"Q1741", "Q282", "Q584", "Q585"}
-    assert space(ICELANDIC, DANISH, named=["Q584", "Q7"]) == {"Q584"}
-    assert space(ICELANDIC, named=[]) == frozenset()
-    assert space() == space(NOTHING) == frozenset()
+    assert candidate_space(ICELANDIC) == {"Q1741", "Q282", "Q584"}
+    assert candidate_space(ICELANDIC, DANISH) == {"Q1741", "Q282", "Q584", "Q585"}
+    assert candidate_space(ICELANDIC, DANISH, named=["Q584", "Q7"]) == {"Q584"}
+    assert candidate_space(ICELANDIC, named=[]) == frozenset()
+    assert candidate_space() == candidate_space(NOTHING) == frozenset()
 
 
 def test_spaces_of_the_paper_by_hand():
@@ -74,21 +74,21 @@ def test_spaces_that_the_tables_do_not_allow_are_left_out():
     assert list(paper_spaces([ICELANDIC])) == ["PL"]
     assert list(paper_spaces([ICELANDIC], FAROESE)) == ["PL", "PL+TL"]
     assert list(paper_spaces([ICELANDIC], english=ENGLISH)) == ["PL", "EN", "EN+PL"]
-    assert paper_spaces([ICELANDIC, DANISH])["PL"] == space(ICELANDIC, DANISH)
-    assert paper_spaces(iter([ICELANDIC]), FAROESE)["PL+TL"] == space(ICELANDIC, FAROESE)
+    assert paper_spaces([ICELANDIC, DANISH])["PL"] == candidate_space(ICELANDIC, DANISH)
+    assert paper_spaces(iter([ICELANDIC]), FAROESE)["PL+TL"] == candidate_space(ICELANDIC, FAROESE)
 
 
 def test_ceilings_by_hand():
-    found = ceiling(QUERIES, space(ICELANDIC))
+    found = ceiling(QUERIES, candidate_space(ICELANDIC))
     assert list(found) == ["all", "easy", "medium", "hard"]
     assert found == {
         "all": Ceiling(7, pytest.approx(400 / 7)), "easy": Ceiling(1, 100),
         "medium": Ceiling(2, 50), "hard": Ceiling(4, 50),
     }  # fmt: skip
-    joint = ceiling(QUERIES, space(ICELANDIC, FAROESE))
+    joint = ceiling(QUERIES, candidate_space(ICELANDIC, FAROESE))
     assert joint["medium"] == Ceiling(2, 100)
     assert joint["hard"] == Ceiling(4, 50)
-    assert ceiling(QUERIES, space(ICELANDIC, DANISH))["hard"] == Ceiling(4, 75)
+    assert ceiling(QUERIES, candidate_space(ICELANDIC, DANISH))["hard"] == Ceiling(4, 75)
 
 
 def test_ceilings_of_few_queries():
@@ -242,10 +242,10 @@ def test_figures_of_the_readme_of_the_names(shared_data):
             lower_case(shared_data / "names" / f"{code}.tsv.gz") for code in pair.split("-")
         )
         queries = [Query(mention, entity) for mention, entity, _ in target]
-        known = covered(queries, space(pivot))
+        known = covered(queries, candidate_space(pivot))
         assert int((unlike_pivots(queries, [pivot]) & known).sum()) == number, pair
         entities = [Query(entity, entity) for entity in target.entities]
-        assert ceiling(entities, space(pivot))["all"].recall == pytest.approx(
+        assert ceiling(entities, candidate_space(pivot))["all"].recall == pytest.approx(
             100 * share, abs=0.051
         ), pair
 
@@ -257,8 +257,12 @@ def test_coverage_of_faroese(shared_data):
         for code in ("fo", "is", "da", "no", "sv")
     }
     queries = [Query(mention, entity) for mention, entity, _ in tables.pop("fo")]
-    assert ceiling(queries, space(tables["is"]))["all"].recall == pytest.approx(68.4, abs=0.05)
-    assert ceiling(queries, space(*tables.values()))["all"].recall == pytest.approx(99.6, abs=0.05)
+    assert ceiling(queries, candidate_space(tables["is"]))["all"].recall == pytest.approx(
+        68.4, abs=0.05
+    )
+    assert ceiling(queries, candidate_space(*tables.values()))["all"].recall == pytest.approx(
+        99.6, abs=0.05
+    )
 
 
 def test_spaces_among_some_entities_are_those_parts_of_the_spaces(shared_data):

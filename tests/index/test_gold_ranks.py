@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from candgen import CharNgrams, MentionTable, Words
 from candgen.errors import ParameterError
 from candgen.generators import METHODS
-from candgen.protocols import Method, Size, Training, place, rank_golds
+from candgen.protocols import Method, Size, Training, gold_rank, rank_golds
 from candgen.tables.queries import Query
 from tests.support.worlds import ENTITIES, large_world, mentions, tables
 
@@ -127,8 +127,8 @@ def test_size_counts_priors_and_posteriors():
 
 
 def test_place_is_counted_from_one():
-    assert place("b", [("a", 2.0), ("b", 1.0)]) == 2
-    assert place("c", [("a", 2.0)]) == 0
+    assert gold_rank("b", [("a", 2.0), ("b", 1.0)]) == 2
+    assert gold_rank("c", [("a", 2.0)]) == 0
 
 
 def test_a_bad_weight_is_refused():

@@ -245,13 +245,15 @@ def test_forty_arrays_open_in_milliseconds(tmp_path):
 
 def test_prefixed_and_under_are_inverse(folder):
     inner = {"keys": np.arange(3), "strings.bytes": np.arange(2)}
-    arrays = index_folder.prefixed("first", inner) | index_folder.prefixed(
+    arrays = index_folder.add_prefix("first", inner) | index_folder.add_prefix(
         "first2", {"keys": np.arange(9)}
     )
     assert sorted(arrays) == ["first.keys", "first.strings.bytes", "first2.keys"]
-    assert index_folder.under("first", arrays) == inner
-    assert index_folder.under("no", arrays) == {}
-    assert list(index_folder.under("first", index_folder.load(folder).arrays)) == ["postings.keys"]
+    assert index_folder.strip_prefix("first", arrays) == inner
+    assert index_folder.strip_prefix("no", arrays) == {}
+    assert list(index_folder.strip_prefix("first", index_folder.load(folder).arrays)) == [
+        "postings.keys"
+    ]
 
 
 # ---------------------------------------------------------------- what cannot be saved
@@ -964,9 +966,11 @@ def test_a_string_table_is_the_list_it_was_packed_from(strings):
 
 def test_a_string_table_in_an_index(tmp_path):
     names = ["Tórshavn", "", "मुंबई", "𐌰\0b"] * 3000
-    packed = index_folder.prefixed("names", StringTable.pack(names))
+    packed = index_folder.add_prefix("names", StringTable.pack(names))
     index_folder.save(tmp_path / "x", kind="k", parameters={}, arrays=packed)
-    table = StringTable(**index_folder.under("names", index_folder.load(tmp_path / "x").arrays))
+    table = StringTable(
+        **index_folder.strip_prefix("names", index_folder.load(tmp_path / "x").arrays)
+    )
     assert table[2] == "मुंबई"
     assert table[4:6] == ["Tórshavn", ""]
     assert list(table) == names
@@ -1024,7 +1028,7 @@ def test_arrays_are_added_and_replaced_and_nothing_else_is_touched(folder):
 
 def assert_holds_beside(folder, extra):
     stored = index_folder.load(folder, verify=True)
-    found = index_folder.under("extra", stored.arrays)
+    found = index_folder.strip_prefix("extra", stored.arrays)
     assert {name: array.tolist() for name, array in found.items()} == {
         name: array.tolist() for name, array in extra.items()
     }

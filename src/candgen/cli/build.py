@@ -12,7 +12,7 @@ import typer
 from rich.filesize import decimal
 
 import candgen
-from candgen.cli.build_auto import build_by_itself
+from candgen.cli.build_auto import build_auto_command
 from candgen.cli.index_extras import Entities, Table, calibrate
 from candgen.cli.options import (
     ALPHA,
@@ -23,14 +23,14 @@ from candgen.cli.options import (
     SkipBadRows,
     Unit,
     check_output,
-    check_teachers,
+    check_training_inputs,
     known_method,
     parse_alphas,
     parse_ngrams,
     parse_settings,
     parse_table,
     refuse_repeated,
-    refuse_strangers,
+    reject_unknown_options,
 )
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
@@ -38,8 +38,7 @@ from candgen.generators.summaries import METHODS as CATALOGUE
 
 if TYPE_CHECKING:
     from candgen import MentionTable, Query
-    from candgen.index.counts import Progress
-    from candgen.protocols import Generator, Method, Training
+    from candgen.protocols import Generator, Method, Progress, Training
 
 __all__ = [
     "METHODS_SHOWN", "Named", "Normalizer", "SkipBadRows", "build", "check_output",
@@ -184,7 +183,7 @@ def build(
             "--method": method,
         }  # fmt: skip
         said = [option for option, value in others.items() if value is not None]
-        build_by_itself(
+        build_auto_command(
             target, candidates, output, said, entities, auto=auto, skip_bad_rows=skip_bad_rows
         )
         return
@@ -204,7 +203,7 @@ def build(
         "threads": ("--threads", threads),
     }
     parameters = _parameters(method, chosen, given, parse_settings(settings or ()))
-    check_teachers(method, chosen, english=english is not None, dev=dev is not None)
+    check_training_inputs(method, chosen, english=english is not None, dev=dev is not None)
     check_output(output)
     with progress_bar() as progress:
         table = Table(entities, progress)
@@ -243,7 +242,7 @@ def _parameters(
         raise ParameterError("--set tokenizer: use --ngrams, --unit and --set wildcards=true")
     if twice := sorted(options.keys() & settings.keys()):
         raise ParameterError(f"{options[twice[0]]} and --set {twice[0]} are the same: drop one")
-    refuse_strangers(name, method, options | {each: f"--set {each}" for each in settings})
+    reject_unknown_options(name, method, options | {each: f"--set {each}" for each in settings})
     said = {parameter: given[parameter][1] for parameter in options}
     if "threads" in method.options:
         said.setdefault("threads", os.cpu_count() or 1)

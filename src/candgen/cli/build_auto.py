@@ -17,7 +17,7 @@ from candgen.errors import ParameterError
 LONGEST_EXAMPLE = 100
 
 
-def build_by_itself(
+def build_auto_command(
     target: str | None, candidates: Path | None, output: Path, said: Sequence[str],
     entities: Path | None, *, auto: bool, skip_bad_rows: bool,
 ) -> None:  # fmt: skip

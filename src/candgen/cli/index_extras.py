@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from candgen.index.counts import Progress
+    from candgen.protocols import Progress
     from candgen.tables.entities import Descriptions
     from candgen.tables.queries import Query
 

@@ -90,7 +90,7 @@ def check_output(output: Path) -> None:
 
     there = os.access(output, os.F_OK)
     if there:
-        index_folder.refuse_foreign(output)
+        index_folder.check_is_index_or_empty(output)
     place = output if there else output.absolute().parent
     if not os.access(place, os.W_OK | os.X_OK):
         raise StorageError(
@@ -106,7 +106,7 @@ def refuse_repeated(names: Sequence[str]) -> None:
         )
 
 
-def check_teachers(name: str, method: "Method", *, english: bool, dev: bool) -> None:
+def check_training_inputs(name: str, method: "Method", *, english: bool, dev: bool) -> None:
     """Refuse English names and dev queries that are of no use, and the lack of those that are."""
     if method.neural and not english:
         raise ParameterError(
@@ -196,7 +196,7 @@ def known_method(name: str) -> "Method":
     return METHODS[name]
 
 
-def refuse_strangers(name: str, method: "Method", options: Mapping[str, str]) -> None:
+def reject_unknown_options(name: str, method: "Method", options: Mapping[str, str]) -> None:
     """Refuse options, by the parameters they stand for, that a method does not have."""
     known = [*method.grid, *sorted(method.options)]
     if strangers := [option for parameter, option in options.items() if parameter not in known]:

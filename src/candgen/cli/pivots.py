@@ -133,11 +133,11 @@ def _check_plot(path: Path) -> None:
 
 def _draw(ranking: "PivotRanking", path: Path) -> None:
     from candgen.reporting.plot import draw  # noqa: PLC0415
-    from candgen.storage.atomic import replacing  # noqa: PLC0415
+    from candgen.storage.atomic import atomic_write  # noqa: PLC0415
 
     drawing = draw(ranking.figure())
     try:
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             file.write(drawing.svg if path.suffix == ".svg" else drawing.png)
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -12,7 +12,7 @@ from candgen.cli.progress import progress_bar
 from candgen.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from candgen.index.counts import Progress
+    from candgen.protocols import Progress
 
 
 def serve(

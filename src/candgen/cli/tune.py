@@ -18,7 +18,7 @@ from candgen.cli.options import (
     Normalizer,
     SkipBadRows,
     check_output,
-    check_teachers,
+    check_training_inputs,
     known_method,
     parse_settings,
     parse_table,
@@ -145,7 +145,7 @@ def tune(
     """
     from candgen.evaluation import evaluate  # noqa: PLC0415 (--help need not wait for NumPy)
     from candgen.paper.corpus import open_parts  # noqa: PLC0415
-    from candgen.protocols import WORTH, Training  # noqa: PLC0415
+    from candgen.protocols import MIN_POINTS_PER_TENTH, Training  # noqa: PLC0415
 
     chosen = known_method(method)
     values, fixed = _parameters(method, chosen, parse_grid(grid or ()), settings or (), normalizer)
@@ -156,7 +156,7 @@ def tune(
         )
     if worth is not None and candidates is None:
         _check_searched(chosen, values, named)
-    check_teachers(method, chosen, english=english is not None, dev=False)
+    check_training_inputs(method, chosen, english=english is not None, dev=False)
     names = None if english is None else parse_table("--english", english)
     refuse_repeated([each.language for each in named])
     if output is not None:
@@ -185,7 +185,7 @@ def tune(
             fixed["normalizer"] = _normalizer(training, reasons)
         tuning = evaluate.tune(
             chosen, training, parts.dev, grid=values, fixed=fixed, k=k,
-            worth=WORTH if worth is None else worth,
+            worth=MIN_POINTS_PER_TENTH if worth is None else worth,
         )  # fmt: skip
         if output is not None:
             progress(f"building {output}", 0.0)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import StorageError
-from candgen.storage.atomic import replacing
+from candgen.storage.atomic import atomic_write
 
 ROWS = 1 << 19
 """About so many rows are merged at a time."""
@@ -31,7 +31,7 @@ def write_run(path: Path, table: pa.Table) -> None:
 def write_arrow(path: Path, table: pa.Table) -> None:
     """Write an Arrow file, whole or not at all."""
     try:
-        with replacing(path) as file, pa.ipc.new_file(file, table.schema) as writer:
+        with atomic_write(path) as file, pa.ipc.new_file(file, table.schema) as writer:
             writer.write_table(table, max_chunksize=_BATCH)
     except OSError as error:
         reason = error.strerror or error

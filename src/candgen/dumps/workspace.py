@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from candgen.errors import StorageError
-from candgen.storage.atomic import hold, write_text
+from candgen.storage.atomic import try_lock, write_text
 
 _PLAN = "plan.json"
 _LOCK = "lock"
@@ -55,7 +55,7 @@ class Workspace:
                     file = (self.folder / _LOCK).open("ab")
                 except FileNotFoundError:  # another run has just ended, with its folder
                     continue
-                if not hold(file):
+                if not try_lock(file):
                     file.close()
                     raise StorageError(
                         f"another run is at work in {self.folder}: wait for it, or choose another "

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from candgen.errors import ParameterError, StorageError
 from candgen.evaluation.split import TYPES_OF, Split
 from candgen.storage.atomic import write_text
-from candgen.storage.atomic_folder import replacing_folder
+from candgen.storage.atomic_folder import atomic_folder
 from candgen.storage.manifest import render
 from candgen.storage.versions import version
 from candgen.tables.mention_table import MentionTable
@@ -106,7 +106,7 @@ def write_dataset(path: FilePath, split: Split) -> None:
     """
     if not isinstance(split, Split):
         raise ParameterError(f"split is {shown(split)}, expected what candgen.split returns")
-    with replacing_folder(Path(path), _may_replace) as folder:
+    with atomic_folder(Path(path), _may_replace) as folder:
         split.train.write(folder / TRAIN)
         write_queries(folder / DEV, split.dev)
         write_queries(folder / TEST, split.test)

@@ -11,15 +11,16 @@ from candgen.evaluation import metrics
 from candgen.evaluation.ceilings import unlike_pivots
 from candgen.evaluation.report import Answer, Report
 from candgen.evaluation.tuning import Trial, Tuning, describe, merit
-from candgen.index.counts import Progress, nothing
 from candgen.protocols import (
-    WORTH,
+    MIN_POINTS_PER_TENTH,
     Generator,
     Method,
+    Progress,
     Ranks,
     Searched,
     Training,
-    place,
+    gold_rank,
+    no_progress,
     rank_golds,
 )
 from candgen.tables.mention_table import MentionTable
@@ -38,7 +39,7 @@ def evaluate(
     pivots: Mapping[str, MentionTable] | None = None,
     normalizer: str = "none",
     language: str | None = None,
-    progress: Progress = nothing,
+    progress: Progress = no_progress,
 ) -> Report:
     """Ask every generator for the candidates of every query; nobody sees the golds but the report.
 
@@ -89,7 +90,7 @@ def _answers(
             )
         known = [None] * len(batch) if knows is None else knows([q.entity for q in batch])
         for query, candidates, knowing in zip(batch, found, known, strict=True):
-            rank = place(query.entity, candidates[:k])
+            rank = gold_rank(query.entity, candidates[:k])
             top: Sequence[Any] = candidates[0] if candidates else (None, None)
             score = candidates[rank - 1][1] if rank else None
             yield Answer(rank, score, top[0], top[1], knowing)
@@ -103,7 +104,7 @@ def tune(
     grid: Mapping[str, Sequence[Any]] | None = None,
     fixed: Mapping[str, Any] | None = None,
     k: int = 30,
-    worth: float = WORTH,
+    worth: float = MIN_POINTS_PER_TENTH,
     progress: Progress | None = None,
 ) -> Tuning:
     """Try every choice of a method's grid on dev; test queries have no way in here.

@@ -18,7 +18,7 @@ import numpy as np
 from candgen.errors import ParameterError
 from candgen.evaluation.pivot_measures import Measure, Measured, measure_names, measure_pairs
 from candgen.evaluation.trigram_similarity import WHOLE
-from candgen.protocols import Progress, nothing
+from candgen.protocols import Progress, no_progress
 from candgen.reporting.cells import Cell
 from candgen.reporting.figure import Figure, Panel, Series
 from candgen.reporting.table import Table
@@ -138,7 +138,7 @@ def rank_pivots(
     least: float = LEAST,
     distances: Mapping[str, float] | None = None,
     own: MentionTable | None = None,
-    progress: Progress = nothing,
+    progress: Progress = no_progress,
 ) -> PivotRanking:
     """Measure every language, and say in which order to add them as pivots of a target.
 

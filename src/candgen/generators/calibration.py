@@ -25,7 +25,7 @@ import numpy.typing as npt
 from candgen.errors import StorageError
 from candgen.generators import conditional_logit
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Stored, under
+from candgen.storage.index_folder import Stored, strip_prefix
 from candgen.tables.queries import Query
 
 DEPTH = 30
@@ -95,7 +95,7 @@ class Calibration:
     def from_stored(cls, stored: Stored) -> "Calibration":
         """What is stored with a generator; the fixed one for its kind if nothing is."""
         link = LINKS.get(stored.kind, "log")
-        arrays = under(PREFIX, stored.arrays)
+        arrays = strip_prefix(PREFIX, stored.arrays)
         if not arrays:
             return cls(link, FIXED[link])
         try:

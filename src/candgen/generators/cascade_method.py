@@ -16,7 +16,7 @@ from candgen.generators.pivot import method as pivot_method
 from candgen.generators.pivot.pivot_token_index import LAM, PivotTokenIndex
 from candgen.generators.tiers import ask_in_turn
 from candgen.generators.wikipriors import WikiPriors
-from candgen.protocols import Method, Parameters, Ranks, Size, Training, place
+from candgen.protocols import Method, Parameters, Ranks, Size, Training, gold_rank
 from candgen.tables.queries import Query
 
 OPTIONS = frozenset({"normalizer", "threads", "threshold"})
@@ -78,7 +78,7 @@ def _look_up(
 
 def _places(queries: Sequence[Query], answers: Sequence[Sequence[Candidate]]) -> Ranks:
     pairs = zip(queries, answers, strict=True)
-    return np.array([place(query.entity, some) for query, some in pairs], np.int64)
+    return np.array([gold_rank(query.entity, some) for query, some in pairs], np.int64)
 
 
 def _method(*, fill: bool) -> Method:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from candgen.errors import StorageError
-from candgen.storage.index_folder import Stored, prefixed, under
+from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
 
 
 class Parts(NamedTuple):
@@ -27,7 +27,7 @@ def pack_parts(generators: Sequence[Any], whole: str) -> Parts:
             )
         kind, parameters, its_arrays, its_inputs = part.contents()
         packed.described.append({"kind": kind, "parameters": dict(parameters)})
-        packed.arrays.update(prefixed(f"part{number}", its_arrays))
+        packed.arrays.update(add_prefix(f"part{number}", its_arrays))
         packed.inputs[f"part{number}"] = dict(its_inputs)
     return packed
 
@@ -40,7 +40,7 @@ def stored_part(stored: Stored, number: int) -> Stored:
         stored,
         kind=described["kind"],
         parameters=dict(described["parameters"]),
-        arrays=under(name, stored.arrays),
+        arrays=strip_prefix(name, stored.arrays),
         inputs=stored.inputs[name],
         sizes={
             array.removeprefix(f"{name}."): size

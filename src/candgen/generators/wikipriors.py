@@ -15,11 +15,12 @@ from candgen.errors import ParameterError, StorageError, TableError
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.inputs import TARGET, tables_of
 from candgen.generators.tiers import ask_in_turn
-from candgen.index.counts import Progress, count, nothing, pool
+from candgen.index.counts import count, pool
 from candgen.index.token_index import TokenIndex, ranked
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS
+from candgen.protocols import Progress, no_progress
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored, prefixed, under
+from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.source_mentions import SourceMention, Sources
 from candgen.text.normalize import check_normalizer, normalize_many
@@ -63,7 +64,7 @@ class WikiPriors:
         normalizer: str = "default",
         released: bool = False,
         threads: int = 1,
-        progress: Progress = nothing,
+        progress: Progress = no_progress,
     ) -> "WikiPriors":
         """Count mentions and words of the target, and of all pivots together.
 
@@ -163,7 +164,7 @@ class WikiPriors:
 
     def contents(self) -> Contents:
         """What is stored; the entities once for all tiers."""
-        arrays = prefixed("sources", self.sources.arrays())
+        arrays = add_prefix("sources", self.sources.arrays())
         for name, tier in self.tiers.items():
             for key, array in tier.arrays().items():
                 shared = key.startswith("entities.")
@@ -173,19 +174,19 @@ class WikiPriors:
     @classmethod
     def from_stored(cls, stored: Stored) -> "WikiPriors":
         """The index that was saved."""
-        entities = prefixed("entities", under("entities", stored.arrays))
+        entities = add_prefix("entities", strip_prefix("entities", stored.arrays))
         tiers = {
             tier["name"]: TokenIndex.from_arrays(
                 {**arrays, **entities}, tokenizer=from_parameters(tier["tokenizer"]), threshold=0.0
             )
             for tier in stored.parameters["tiers"]
-            if (arrays := under(f"tiers.{tier['name']}", stored.arrays))
+            if (arrays := strip_prefix(f"tiers.{tier['name']}", stored.arrays))
         }
         planned = {name.split(".")[1] for name in stored.arrays if name.startswith("tiers.")}
         if not tiers or planned != set(tiers):
             raise StorageError(f"{stored.path} has other tiers than it says: build it again")
         sources = Sources.from_arrays(
-            under("sources", stored.arrays), languages=stored.parameters["languages"]
+            strip_prefix("sources", stored.arrays), languages=stored.parameters["languages"]
         )
         return cls(tiers, sources, stored.parameters, stored.inputs)
 

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from candgen.errors import TableError
 from candgen.index.vocabulary import Vocabulary, VocabularyBuilder
 from candgen.kernels import counting as kernels
+from candgen.protocols import Progress, no_progress
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_joined
 from candgen.text.tokenizers import Symbols, Tokenizer, codepoints, numbered
@@ -28,8 +29,6 @@ log = logging.getLogger("candgen")
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Progress = Callable[[str, float], None]
-"""Called with what is being done and the share of it that is done, from 0 to 1."""
 
 ROWS_AT_ONCE = 250_000
 SYMBOLS_AT_ONCE = 250_000
@@ -78,7 +77,7 @@ class _Rows:
 
 
 @dataclass(frozen=True)
-class Pooled:
+class PooledCounts:
     """n(t, e) after thresholding: entity e has ``tokens[indptr[e]:indptr[e + 1]]``, in no order.
 
     Counts stand in layers: one, the weighted sum of all languages, or one a language where each is
@@ -98,16 +97,12 @@ class Pooled:
     dropped: Integers
 
 
-def nothing(_doing: str, _share: float) -> None:
-    """Show no progress."""
-
-
 def count(
     tables: Mapping[str, MentionTable],
     *,
     tokenizer: Tokenizer,
     normalizer: str,
-    progress: Progress = nothing,
+    progress: Progress = no_progress,
     warn: bool = True,
 ) -> Counts:
     """Count the tokens of every entity in every language.
@@ -147,7 +142,7 @@ def count(
 
 def pool(
     counts: Counts, alpha: Mapping[str, float], *, threshold: float = 0.0, in_place: bool = False
-) -> Pooled:
+) -> PooledCounts:
     """The weighted sum of the languages, without the entries that are under the threshold.
 
     Kept if and only if p >= threshold * (1 - 1e-9), prior and posterior each on its own; a posting
@@ -177,7 +172,7 @@ def lay_over(
     threshold: float,
     *,
     room: tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]] | None = None,
-) -> Pooled:
+) -> PooledCounts:
     """Language i, ``weights[i]`` times, summed into layer ``layer_of[i]``; totals are given.
 
     ``room`` is memory for tokens and numbers, which may be that of the counts themselves.
@@ -202,20 +197,22 @@ def lay_over(
             indptr, tokens, number, filled,
             table.keys, table.ids, table.values, table.uses, table.distinct, dropped,
         )  # fmt: skip
-    return Pooled(
+    return PooledCounts(
         indptr, tokens[:filled], number[:, :filled], table.values[: table.distinct],
         table.uses[: table.distinct], token_total, entity_total, dropped,
     )  # fmt: skip
 
 
-def _alone(part: LanguageCounts, alpha: float, token_total: Floats, entity_total: Floats) -> Pooled:
+def _alone(
+    part: LanguageCounts, alpha: float, token_total: Floats, entity_total: Floats
+) -> PooledCounts:
     """One language, nothing dropped: the counts themselves number the values."""
     number = part.counts.astype(np.uint32, copy=False)
     uses = np.zeros(int(number.max()) + 1, np.int64)
     kernels.tally(number, uses)
     values = alpha * np.arange(len(uses), dtype=np.float64)
     dropped = np.zeros(3, np.int64)
-    return Pooled(
+    return PooledCounts(
         part.indptr, part.tokens, number[np.newaxis], values, uses, token_total, entity_total,
         dropped,
     )  # fmt: skip

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import ParameterError
-from candgen.index.counts import Counts, Pooled, lay_over, pool
+from candgen.index.counts import Counts, PooledCounts, lay_over, pool
 from candgen.index.layout import Background
 from candgen.index.token_index import TokenIndex
 
@@ -38,7 +38,7 @@ def build_index(
     threshold: float = 0.0,
     threads: int = 1,
     in_place: bool = False,
-) -> tuple[TokenIndex, Pooled]:
+) -> tuple[TokenIndex, PooledCounts]:
     """The index of languages mixed by their counts or by their probabilities, and what it is of.
 
     ``in_place`` may overwrite the counts to save memory.
@@ -79,7 +79,7 @@ def fuse(
     pivots: Collection[str],
     smoothing: float = 0.0,
     threshold: float = 0.0,
-) -> tuple[Pooled, Background | None]:
+) -> tuple[PooledCounts, Background | None]:
     """Counts with a layer for each language, and what smoothing adds to all."""
     parts = list(counts.languages.values())
     alpha = np.array([weights[language] for language in counts.languages], np.float64)

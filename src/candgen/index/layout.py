@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from candgen.index.counts import Pooled
+from candgen.index.counts import PooledCounts
 from candgen.index.vocabulary import Vocabulary
 from candgen.kernels import blocks as kernels
 from candgen.kernels.search import Blocks
@@ -58,7 +58,7 @@ class Bounds(NamedTuple):
 
 
 def lay_out(
-    pooled: Pooled,
+    pooled: PooledCounts,
     vocabulary: Vocabulary,
     rank: npt.NDArray[np.uint32],
     *,
@@ -94,7 +94,7 @@ def bound_background(blocks: Blocks, background: Background) -> Blocks:
     )  # fmt: skip
 
 
-def _postings(pooled: Pooled, tokens: int, threads: int) -> Postings:
+def _postings(pooled: PooledCounts, tokens: int, threads: int) -> Postings:
     """Postings in the order of their blocks, whose number is a multiple of a group's."""
     number = pooled.entity_total.shape[1]
     groups = -(-number // (kernels.GROUP * kernels.BLOCK))
@@ -125,7 +125,7 @@ def _postings(pooled: Pooled, tokens: int, threads: int) -> Postings:
     return Postings(block_start, key, code, value, escape_at[order], escape_value[order])
 
 
-def _codes(pooled: Pooled) -> tuple[Floats, npt.NDArray[np.uint8]]:
+def _codes(pooled: PooledCounts) -> tuple[Floats, npt.NDArray[np.uint8]]:
     """The most used values, and the code of each number: its place among them, or the escape.
 
     The table has one more value, which nothing reads, so that the escape is a place in it too.

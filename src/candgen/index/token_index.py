@@ -22,13 +22,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.index.counts import Counts, Pooled
+from candgen.index.counts import Counts, PooledCounts
 from candgen.index.layout import Background, bound_background, lay_out
 from candgen.index.vocabulary import Vocabulary
 from candgen.kernels import search as kernels
 from candgen.kernels import trie
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS, GROUP_BITS
-from candgen.storage.index_folder import prefixed, under
+from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.tables.string_table import StringTable
 from candgen.text.tokenizers import Tokenizer
 
@@ -83,7 +83,7 @@ class TokenIndex:
 
     @classmethod
     def build(
-        cls, counts: Counts, pooled: Pooled, *, threshold: float = 0.0, threads: int = 1,
+        cls, counts: Counts, pooled: PooledCounts, *, threshold: float = 0.0, threads: int = 1,
         background: Background | None = None,
     ) -> "TokenIndex":  # fmt: skip
         """Lay the pooled counts out for search."""
@@ -227,9 +227,9 @@ class TokenIndex:
         """Everything but the threshold and the tokenizer, to be stored."""
         strings = self.vocabulary.strings
         return {
-            **prefixed("blocks", self.blocks._asdict()),
-            **prefixed("entities", self.entities.arrays()),
-            **({} if strings is None else prefixed("symbols", StringTable.pack(strings))),
+            **add_prefix("blocks", self.blocks._asdict()),
+            **add_prefix("entities", self.entities.arrays()),
+            **({} if strings is None else add_prefix("symbols", StringTable.pack(strings))),
             "sums": self.sums,
         }
 
@@ -238,14 +238,14 @@ class TokenIndex:
         cls, arrays: Mapping[str, npt.NDArray[Any]], *, tokenizer: Tokenizer, threshold: float
     ) -> "TokenIndex":
         """The index that ``arrays`` describe."""
-        blocks = kernels.Blocks(**under("blocks", arrays))
+        blocks = kernels.Blocks(**strip_prefix("blocks", arrays))
         blocks = blocks._replace(  # one layer was once written without saying so
             token_total=np.atleast_2d(blocks.token_total),
             entity_total=np.atleast_2d(blocks.entity_total),
         )
-        strings = StringTable(**under("symbols", arrays)) if tokenizer.cutter else None
+        strings = StringTable(**strip_prefix("symbols", arrays)) if tokenizer.cutter else None
         vocabulary = Vocabulary(tokenizer, blocks.child, blocks.symbol, strings)
-        entities = StringTable(**under("entities", arrays))
+        entities = StringTable(**strip_prefix("entities", arrays))
         return cls(vocabulary, blocks, entities, arrays["sums"], threshold)
 
     def _search_part(self, texts: Sequence[str], lam: float, prune: bool, hits: Hits) -> None:  # noqa: FBT001

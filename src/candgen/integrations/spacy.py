@@ -24,8 +24,8 @@ from candgen.generators.calibration import DEPTH, Calibration
 from candgen.generators.candidate import check_query
 from candgen.generators.registry import open_stored
 from candgen.storage import index_folder
-from candgen.storage.atomic import replacing
-from candgen.storage.index_folder import Stored, prefixed, under
+from candgen.storage.atomic import atomic_write
+from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
 from candgen.tables.string_table import StringTable
 
 try:
@@ -161,7 +161,7 @@ class CandgenKB(KnowledgeBase):
     ) -> None:
         """Write the index, and what spaCy needs beside it, to an index folder."""
         index_folder.save(path, **self._index().contents())
-        with replacing(Path(path) / "contents") as file:
+        with atomic_write(Path(path) / "contents") as file:
             file.write(_NOTHING)
 
     def from_disk(
@@ -301,9 +301,9 @@ class _Index:
     @classmethod
     def of(cls, stored: Stored, k: int | None, vectors: EntityVectors) -> "_Index":
         """What is given counts, then what was saved with a knowledge base."""
-        saved = under(PREFIX, stored.arrays)
+        saved = strip_prefix(PREFIX, stored.arrays)
         if saved and not len(vectors.entities):
-            entities = StringTable(**under("entities", saved))
+            entities = StringTable(**strip_prefix("entities", saved))
             vectors = EntityVectors(entities, saved["vectors"])
         if k is None:
             k = int(saved["k"][0]) if saved else K
@@ -314,12 +314,12 @@ class _Index:
         saved = {
             "k": np.array([self.k]),
             "vectors": self.vectors.values,
-            **prefixed("entities", self.vectors.entities.arrays()),
+            **add_prefix("entities", self.vectors.entities.arrays()),
         }
         return {
             "kind": self.stored.kind,
             "parameters": self.stored.parameters,
-            "arrays": {**self.stored.arrays, **prefixed(PREFIX, saved)},
+            "arrays": {**self.stored.arrays, **add_prefix(PREFIX, saved)},
             "inputs": self.stored.inputs,
         }
 

@@ -9,7 +9,7 @@ from candgen.errors import ParameterError, TableError
 from candgen.evaluation.dataset import read_dataset
 from candgen.evaluation.split import Setting, Split, split
 from candgen.paper.published import Pair
-from candgen.protocols import Progress, Training, nothing
+from candgen.protocols import Progress, Training, no_progress
 from candgen.tables.folds import Folds
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import HARD, Query
@@ -35,7 +35,7 @@ class Case:
     pivots: Mapping[str, MentionTable]
     parts: Folds
     english: MentionTable | None
-    progress: Progress = field(default=nothing, compare=False, repr=False)
+    progress: Progress = field(default=no_progress, compare=False, repr=False)
 
     @property
     def settings(self) -> list[str]:

@@ -6,12 +6,11 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from candgen.errors import ParameterError
-from candgen.index.counts import Progress
 from candgen.paper import measurements
 from candgen.paper.cache import Records, Result
 from candgen.paper.corpus import ENGLISH, Case, Corpus
 from candgen.paper.published import EXHIBITS, Pair
-from candgen.protocols import Method, Parameters
+from candgen.protocols import Method, Parameters, Progress
 from candgen.storage.versions import version
 
 NEEDS: Mapping[str, tuple[str, ...]] = {

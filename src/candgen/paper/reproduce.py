@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from candgen.errors import ParameterError, StorageError
-from candgen.index.counts import Progress
 from candgen.paper.findings import Results
 from candgen.paper.plan import Study
 from candgen.paper.published import EXHIBITS
 from candgen.paper.tables import MAKERS
+from candgen.protocols import Progress
 from candgen.reporting.html import Exhibit, page
 from candgen.reporting.plot import Drawing, draw
-from candgen.storage.atomic import replacing, write_text
+from candgen.storage.atomic import atomic_write, write_text
 from candgen.storage.versions import version
 
 ALL = "all"
@@ -143,7 +143,7 @@ def _write_drawing(stem: Path, drawing: Drawing) -> None:
     for suffix, content in ((".svg", drawing.svg), (".png", drawing.png)):
         path = stem.with_name(stem.name + suffix)
         try:
-            with replacing(path) as file:
+            with atomic_write(path) as file:
                 file.write(content)
         except OSError as error:
             raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error

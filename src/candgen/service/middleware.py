@@ -44,7 +44,7 @@ SAFE_HEADERS = (
 NOTHING_ALLOWED = b"default-src 'none'; frame-ancestors 'none'"
 LARGEST_HEAD = 1 << 16
 """Bytes that a request may have before its body."""
-PATIENTLY = 16
+DRAIN_FACTOR = 16
 """How many times as large as allowed a request may be to be read to its end all the same."""
 MISTAKE = Problem(500, "the service failed at this request, which is its own mistake")
 PREFLIGHT = Response(
@@ -143,7 +143,7 @@ class Gate:
         most = self.limits.body
         too_large = Problem(413, f"the request has more than {most:,} bytes: send several")
         said = headers.get(b"content-length", b"0")
-        if said.isdigit() and int(said[:20]) > PATIENTLY * most:
+        if said.isdigit() and int(said[:20]) > DRAIN_FACTOR * most:
             raise too_large
         parts: list[bytes] = []
         size = 0
@@ -155,7 +155,7 @@ class Gate:
                         raise _Gone
                     part = message.get("body", b"")
                     size += len(part)
-                    if size > PATIENTLY * most:
+                    if size > DRAIN_FACTOR * most:
                         raise too_large
                     if size <= most:
                         parts.append(part)

@@ -16,7 +16,7 @@ except ImportError:  # Windows
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """A file to write beside the path, which takes its place if nothing goes wrong."""
     final = Path(os.path.realpath(path))  # a symbolic link stays one
     if final.exists() and not (final.is_file() or final.is_dir()):
@@ -39,7 +39,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def write_text(path: Path, text: str) -> None:
     """Write a whole text file in UTF-8, or nothing."""
     try:
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             file.write(text.encode("utf-8"))
     except OSError as error:
         raise StorageError(
@@ -47,7 +47,7 @@ def write_text(path: Path, text: str) -> None:
         ) from error
 
 
-def hold(file: BinaryIO) -> bool:
+def try_lock(file: BinaryIO) -> bool:
     """Lock an open file until it is closed or the process ends; False if another holds it.
 
     Where the system has no such locks nobody is refused.

@@ -11,7 +11,7 @@ from candgen.errors import StorageError, TableError
 
 
 @contextlib.contextmanager
-def replacing_folder(path: Path, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
+def atomic_folder(path: Path, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
     """A new folder beside the path, which takes its place if nothing goes wrong.
 
     What is there already may be an empty folder, or one that `may_replace` agrees to lose;

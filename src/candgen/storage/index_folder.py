@@ -115,7 +115,7 @@ def save(
         "parameters": _json_value(folder, "parameters", dict(parameters)),
     }
     ready = {name: _storable(folder, name, array) for name, array in arrays.items()}
-    refuse_foreign(folder)
+    check_is_index_or_empty(folder)
     try:
         is_new = _make_folder(folder)
         try:
@@ -142,7 +142,7 @@ def amend(
     A save of another index to the same path drops them. Raises StorageError.
     """
     folder = Path(path)
-    named = prefixed(prefix, arrays)
+    named = add_prefix(prefix, arrays)
     ready = {name: _storable(folder, name, array) for name, array in named.items()}
     with _open_manifest(folder):  # refuses what is no index before anything is written
         pass
@@ -196,16 +196,18 @@ def verify(path: str | os.PathLike[str]) -> list[str]:
     return [MANIFEST, *(file.name for file in manifest.files.values())]
 
 
-def prefixed(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+def add_prefix(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
     """The same arrays, named ``prefix.name``: how one thing is stored inside another.
 
-    >>> sorted(prefixed("first", {"keys": np.zeros(2), "counts": np.zeros(2)}))
+    >>> sorted(add_prefix("first", {"keys": np.zeros(2), "counts": np.zeros(2)}))
     ['first.counts', 'first.keys']
     """
     return {f"{prefix}.{name}": array for name, array in arrays.items()}
 
 
-def under(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+def strip_prefix(
+    prefix: str, arrays: Mapping[str, npt.NDArray[Any]]
+) -> dict[str, npt.NDArray[Any]]:
     """The arrays named ``prefix.name``, by name: the inverse of `prefixed`."""
     start = f"{prefix}."
     return {name[len(start) :]: arrays[name] for name in arrays if name.startswith(start)}
@@ -339,7 +341,7 @@ def _storable(folder: Path, name: str, array: npt.NDArray[Any]) -> npt.NDArray[A
     return np.asarray(array, dtype=dtype, order="C")
 
 
-def refuse_foreign(folder: Path) -> None:
+def check_is_index_or_empty(folder: Path) -> None:
     """Says no to a path at which something else than an index would be overwritten."""
     try:
         names = _names(folder)

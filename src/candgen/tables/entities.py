@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from candgen.errors import StorageError, TableError
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Stored, prefixed, under
+from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
 from candgen.tables.string_table import StringTable
 from candgen.tables.table_files import as_path, kind_of, reason, text_of
 
@@ -100,12 +100,12 @@ class Descriptions:
     @classmethod
     def from_stored(cls, stored: Stored) -> "Descriptions | None":
         """What is stored with an index, if anything is."""
-        arrays = under(PREFIX, stored.arrays)
+        arrays = strip_prefix(PREFIX, stored.arrays)
         if not arrays:
             return None
         try:
             ids, languages, name, description, types = (
-                StringTable(**under(table, arrays))
+                StringTable(**strip_prefix(table, arrays))
                 for table in ("ids", "languages", "name", "description", "types")
             )
             return cls(
@@ -121,11 +121,11 @@ class Descriptions:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What is stored."""
         return {
-            **prefixed("ids", self.entities.arrays()), "start": self.start,
-            **prefixed("languages", self.languages.arrays()), "language": self.language,
-            **prefixed("name", self.name.arrays()),
-            **prefixed("description", self.description.arrays()),
-            **prefixed("types", self.types.arrays()), "type_start": self.type_start,
+            **add_prefix("ids", self.entities.arrays()), "start": self.start,
+            **add_prefix("languages", self.languages.arrays()), "language": self.language,
+            **add_prefix("name", self.name.arrays()),
+            **add_prefix("description", self.description.arrays()),
+            **add_prefix("types", self.types.arrays()), "type_start": self.type_start,
             "type": self.type,
         }  # fmt: skip
 

@@ -16,8 +16,8 @@ from functools import cached_property
 from pathlib import Path
 
 from candgen.errors import StorageError, TableError
-from candgen.storage.atomic import replacing, write_text
-from candgen.storage.atomic_folder import replacing_folder
+from candgen.storage.atomic import atomic_write, write_text
+from candgen.storage.atomic_folder import atomic_folder
 from candgen.tables.folds import Folds
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
@@ -147,8 +147,8 @@ def write_released(folder: FilePath, data: Folds) -> None:
     """
     blocks = training_blocks(data.train)  # checks at once, and makes lines later
     dev, test = _typed(data.dev, "dev"), _typed(data.test, "test")
-    with replacing_folder(Path(folder), lambda _: False) as fresh:
-        with replacing(fresh / TRAIN) as file:
+    with atomic_folder(Path(folder), lambda _: False) as fresh:
+        with atomic_write(fresh / TRAIN) as file:
             file.writelines(blocks)
         write_text(fresh / DEV, dev)
         write_text(fresh / TEST, test)
@@ -158,7 +158,7 @@ def write_training(path: FilePath, table: MentionTable) -> None:
     """Write a mention table as lines ``0 entity mention``, the whole file or nothing."""
     blocks = training_blocks(table)
     try:
-        with replacing(Path(path)) as file:
+        with atomic_write(Path(path)) as file:
             file.writelines(blocks)
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -16,7 +16,7 @@ import pyarrow.csv
 from candgen.errors import TableError
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import TYPES, Query, query_problem
-from candgen.tables.rows import SCHEMA, RawRows, Rows, collect, legal, shown, together
+from candgen.tables.rows import SCHEMA, RawRows, Rows, collect, concat_rows, rows_are_valid, shown
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ENOUGH = 1000
@@ -48,7 +48,7 @@ def read_training_rows(path: Path, *, stop_early: bool) -> Rows:
             if stop_early and bad >= ENOUGH:
                 break
             line += block.count(b"\n")
-    return together(parts)
+    return concat_rows(parts)
 
 
 def _blocks(file: BinaryIO) -> Iterator[bytes]:
@@ -95,7 +95,7 @@ def _parse_block(block: bytes) -> pa.Table | None:
     mentions = pc.replace_substring(found["mention"], "_", " ")
     ones = pa.chunked_array([np.ones(len(found), np.int64)])
     columns = pa.table([mentions, found["entity"], ones], schema=SCHEMA)
-    return columns if legal(columns) else None
+    return columns if rows_are_valid(columns) else None
 
 
 def _single_blanks(block: bytes) -> bytes:

@@ -73,7 +73,7 @@ def row_problem(mention: object, entity: object, count: object) -> str | None:
     return None
 
 
-def legal(columns: pa.Table) -> bool:
+def rows_are_valid(columns: pa.Table) -> bool:
     """Tell whether every row of a table in SCHEMA is legal."""
     counts = columns["count"]
     if counts.null_count or (len(counts) and pc.min(counts).as_py() < 1):
@@ -122,7 +122,7 @@ def collect(
                 raise TableError(bad[0] + hint)
             parts.append(Rows(_columns(good), len(bad), bad[0] if bad else None))
         first += len(batch)
-    return together(parts)
+    return concat_rows(parts)
 
 
 def _sift(rows: Sequence[Row | str]) -> tuple[list[Row], list[tuple[int, str]]]:
@@ -137,7 +137,7 @@ def _sift(rows: Sequence[Row | str]) -> tuple[list[Row], list[tuple[int, str]]]:
     return good, problems
 
 
-def together(parts: Sequence[Rows]) -> Rows:
+def concat_rows(parts: Sequence[Rows]) -> Rows:
     """The rows of all parts, one after the other."""
     return Rows(
         pa.concat_tables([SCHEMA.empty_table(), *(part.columns for part in parts)]),
@@ -157,7 +157,7 @@ def _columns_if_legal(rows: Sequence[Row | str]) -> pa.Table | None:
         columns = _columns(cast("Sequence[Row]", rows))
     except (ValueError, OverflowError):  # a lone surrogate; a number beyond 64 bits
         return None
-    return columns if legal(columns) else None
+    return columns if rows_are_valid(columns) else None
 
 
 def _columns(rows: Sequence[Row]) -> pa.Table:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from candgen.storage.index_folder import prefixed, under
+from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.rows import Rows
 from candgen.tables.string_table import StringTable
@@ -85,7 +85,7 @@ class Sources:
         """Everything but the names of the languages, to be stored."""
         return {
             "start": self.start, "language": self.language, "count": self.count,
-            **prefixed("mention", self.mention.arrays()),
+            **add_prefix("mention", self.mention.arrays()),
         }  # fmt: skip
 
     @classmethod
@@ -93,5 +93,5 @@ class Sources:
         cls, arrays: Mapping[str, npt.NDArray[Any]], *, languages: Sequence[str]
     ) -> "Sources":
         """The mentions that ``arrays`` describe."""
-        mention = StringTable(**under("mention", arrays))
+        mention = StringTable(**strip_prefix("mention", arrays))
         return cls(languages, arrays["start"], mention, arrays["language"], arrays["count"])

@@ -22,15 +22,15 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from candgen.errors import ParameterError, TableError
-from candgen.storage.atomic import replacing
+from candgen.storage.atomic import atomic_write
 from candgen.tables.rows import (
     SCHEMA,
     RawRows,
     Rows,
     collect,
-    legal,
+    concat_rows,
+    rows_are_valid,
     shown,
-    together,
 )
 from candgen.tables.string_table import string_buffers
 
@@ -188,7 +188,7 @@ def _read_tsv(path: Path, data: bytes, *, skip_bad_rows: bool) -> Rows:
             rows = _tsv_rows(block, header)
             parts.append(_collect_lines(path, rows, first=line, skip_bad_rows=skip_bad_rows))
         line += block.count(b"\n")
-    return together(parts)
+    return concat_rows(parts)
 
 
 def _collect_lines(path: Path, rows: RawRows, *, first: int, skip_bad_rows: bool) -> Rows:
@@ -266,7 +266,7 @@ def _parse_tsv(block: bytes, header: list[str]) -> pa.Table | None:
     if len(text) != lines or counts is None:
         return None
     columns = pa.table([text["mention"], text["entity"], counts], schema=SCHEMA)
-    return columns if legal(columns) else None
+    return columns if rows_are_valid(columns) else None
 
 
 def _parse_counts(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
@@ -313,7 +313,7 @@ def _read_folder(path: Path, *, skip_bad_rows: bool) -> Rows:
         )
     parts = [_read_parquet(file, skip_bad_rows=skip_bad_rows) for file in files]
     common = set.intersection(*(set(part.metadata.items()) for part in parts))
-    return together(parts)._replace(metadata=dict(sorted(common)))
+    return concat_rows(parts)._replace(metadata=dict(sorted(common)))
 
 
 def _read_parquet(path: Path, *, skip_bad_rows: bool) -> Rows:
@@ -341,7 +341,7 @@ def arrow_rows(table: pa.Table, place: str, *, skip_bad_rows: bool = False, hint
         columns = selected.cast(SCHEMA)
     except pa.ArrowInvalid:  # a count beyond 64 bits
         columns = None
-    if columns is not None and legal(columns):
+    if columns is not None and rows_are_valid(columns):
         return Rows(columns)
     return collect(
         _arrow_row_by_row(selected),
@@ -412,7 +412,7 @@ def write_rows(path: FilePath, columns: pa.Table, metadata: Mapping[str, str]) -
     kind = kind_of(where)
     encoded = _encoded_metadata(metadata)
     try:
-        with replacing(where) as file:
+        with atomic_write(where) as file:
             if kind.suffix == ".parquet":
                 table = columns.replace_schema_metadata(encoded)
                 pq.write_table(table, file, compression="zstd")

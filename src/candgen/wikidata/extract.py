@@ -5,13 +5,14 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from candgen.dumps.processes import in_parallel
 from candgen.errors import ParameterError, StorageError, TableError
+from candgen.protocols import Progress
 from candgen.storage.atomic import write_text
 from candgen.storage.versions import version
 from candgen.wikidata.items import BAD
@@ -28,7 +29,6 @@ REPORT = "report.json"
 _LOG = logging.getLogger("candgen")
 
 FilePath = str | os.PathLike[str]
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)

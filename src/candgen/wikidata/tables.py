@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from candgen.dumps.external_sort import merged
 from candgen.errors import StorageError
-from candgen.storage.atomic import replacing
+from candgen.storage.atomic import atomic_write
 from candgen.tables.rows import SCHEMA as MENTIONS
 from candgen.wikidata.read_part import entity_key, name_key
 
@@ -65,7 +65,10 @@ def _write(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> int:
     rows = 0
     waiting = schema.empty_table()
     try:
-        with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        with (
+            atomic_write(path) as file,
+            pq.ParquetWriter(file, schema, compression="zstd") as writer,
+        ):
             for table in tables:
                 rows += len(table)
                 waiting = pa.concat_tables([waiting, table.cast(schema)])

@@ -241,15 +241,15 @@ def log_likelihood(model, pairs):
     queries, names = (model.encoded([pair[side] for pair in pairs]) for side in (0, 1))
     tables = [np.zeros_like(table) for table in model.tables]
     return kernels.expect_edits(
-        names, queries, model.tables, model.common, edit_model.ODDS, *tables
+        names, queries, model.tables, model.common, edit_model.LOG_ODDS_RELATED, *tables
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("belief", [1e-9, edit_model.BELIEF])
+@pytest.mark.parametrize("belief", [1e-9, edit_model.PRIOR_STRENGTH])
 @pytest.mark.parametrize("seed", range(3))
 def test_every_round_makes_the_pairs_likelier(monkeypatch, belief, seed):
     """With belief, the pairs and what is believed together."""
-    monkeypatch.setattr(edit_model, "BELIEF", belief)
+    monkeypatch.setattr(edit_model, "PRIOR_STRENGTH", belief)
     pairs = related(seed)
     texts = [each for pair in pairs for each in pair]
     queries, names = (EditModel.plain(texts).encoded([p[side] for p in pairs]) for side in (0, 1))

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candgen.generators.rerank.translations import LEAST, MOST_WORDS, NOWHERE, ROUNDS, Lexicon
+from candgen.generators.rerank.translations import (
+    LEAST,
+    MOST_WORDS,
+    NULL_WORD_WEIGHT,
+    ROUNDS,
+    Lexicon,
+)
 
 WORDS = st.sampled_from(["a", "b", "aa", "é", "𝔸", "river", "नदी"])
 NAMES = st.lists(WORDS, max_size=4).map(" ".join)
@@ -24,7 +30,7 @@ def naive(pairs):
         count = Counter()
         for mine, theirs in split:
             for v in theirs:
-                whole = NOWHERE + sum(t[w, v] for w in mine)
+                whole = NULL_WORD_WEIGHT + sum(t[w, v] for w in mine)
                 for w in mine:
                     count[w, v] += t[w, v] / whole
         total = Counter()

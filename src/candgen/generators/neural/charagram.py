@@ -16,10 +16,10 @@ from candgen.generators.neural.nearest import nearest
 from candgen.generators.neural.token_rows import Spelling
 from candgen.generators.neural.training import LEAST, TOKENIZERS, Options, teach
 from candgen.generators.neural.training_data import EncoderName, Weights
-from candgen.index.counts import Progress, nothing
 from candgen.index.token_index import place_of
+from candgen.protocols import Progress, no_progress
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored, prefixed, under
+from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.source_mentions import SourceMention, Sources
@@ -71,7 +71,7 @@ class Charagram:
         normalizer: str = "default",
         space: Sequence[str] | None = None,
         device: str = "auto",
-        progress: Progress = nothing,
+        progress: Progress = no_progress,
     ) -> "Charagram":
         """Learn to bring mentions near the English names of their entities.
 
@@ -160,10 +160,10 @@ class Charagram:
         """What is stored: the vectors of names, and whatever encodes mentions."""
         arrays = {
             "vectors": self.vectors,
-            **prefixed("entities", self.entities.arrays()),
-            **prefixed("spelling", self.spelling.arrays()),
-            **prefixed("weights", self.weights),
-            **prefixed("sources", self.sources.arrays()),
+            **add_prefix("entities", self.entities.arrays()),
+            **add_prefix("spelling", self.spelling.arrays()),
+            **add_prefix("weights", self.weights),
+            **add_prefix("sources", self.sources.arrays()),
         }
         return Contents("charagram", self.parameters, arrays, self.inputs)
 
@@ -172,9 +172,9 @@ class Charagram:
         """The generator that was saved."""
         parameters, arrays = stored.parameters, stored.arrays
         return cls(
-            StringTable(**under("entities", arrays)), arrays["vectors"],
-            Spelling.from_arrays(under("spelling", arrays), TOKENIZERS[parameters["encoder"]]),
-            under("weights", arrays),
-            Sources.from_arrays(under("sources", arrays), languages=parameters["sources"]),
+            StringTable(**strip_prefix("entities", arrays)), arrays["vectors"],
+            Spelling.from_arrays(strip_prefix("spelling", arrays), TOKENIZERS[parameters["encoder"]]),
+            strip_prefix("weights", arrays),
+            Sources.from_arrays(strip_prefix("sources", arrays), languages=parameters["sources"]),
             parameters, stored.inputs,
         )  # fmt: skip

@@ -28,12 +28,12 @@ from candgen.generators.neural.training_data import (
     K,
     Lesson,
     Plan,
-    Progress,
     Show,
     Trained,
     other_names,
     study,
 )
+from candgen.protocols import Progress
 
 try:
     import torch

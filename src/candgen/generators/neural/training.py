@@ -36,7 +36,7 @@ from candgen.generators.neural.training_pairs import (
     find_golds,
     number_names,
 )
-from candgen.index.counts import Progress
+from candgen.protocols import Progress
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.source_mentions import Sources

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.generators.neural.token_rows import Rows
+from candgen.protocols import Progress
 
 EncoderName = Literal["ngrams", "lstm", "cnn"]
 Weights = dict[str, npt.NDArray[Any]]
 Integers = npt.NDArray[np.int64]
-Progress = Callable[[str, float], None]
 
 WIDTHS = (2, 3, 4, 5)
 """How many characters each convolution of a CNN sees."""

@@ -14,7 +14,7 @@ from candgen.index.fusion import build_index
 from candgen.index.gold_ranks import CountGrid, Weights
 from candgen.index.token_index import TokenIndex
 from candgen.protocols import (
-    WORTH,
+    MIN_POINTS_PER_TENTH,
     Method,
     Parameters,
     Progress,
@@ -79,7 +79,7 @@ def ranks(
 
 def search(
     training: Training, fixed: Parameters, queries: Sequence[Query], k: int, *,
-    lams: Sequence[float] | None = None, worth: float = WORTH, progress: Progress | None = None,
+    lams: Sequence[float] | None = None, worth: float = MIN_POINTS_PER_TENTH, progress: Progress | None = None,
 ) -> Searched | None:  # fmt: skip
     """One alpha for each pivot, and lam; None where other parameters need an index for each."""
     if not Choice.of(training, {**fixed, "alpha": 1.0}).is_plain:

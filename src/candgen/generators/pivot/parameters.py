@@ -8,9 +8,9 @@ from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
 from candgen.generators.inputs import TARGET, tables_of, weights_of
 from candgen.generators.pivot.pivot_token_index import ALPHA, LAM
-from candgen.index.counts import Counts, Progress, count, nothing
+from candgen.index.counts import Counts, count
 from candgen.index.fusion import check_fusion
-from candgen.protocols import Parameters, Training
+from candgen.protocols import Parameters, Progress, Training, no_progress
 from candgen.tables.queries import Query
 from candgen.text.normalize import normalize_many
 from candgen.text.tokenizers import CharNgrams, Tokenizer, to_parameters
@@ -77,7 +77,11 @@ def tokenizer_of(parameters: Parameters) -> Tokenizer:
 
 
 def counted(
-    training: Training, choice: Choice, queries: Sequence[Query], *, progress: Progress = nothing
+    training: Training,
+    choice: Choice,
+    queries: Sequence[Query],
+    *,
+    progress: Progress = no_progress,
 ) -> tuple[Counts, list[str]]:
     """The counts of the languages, and the queries as the index sees them."""
     tables = {training.language or TARGET: training.target, **training.pivots}

@@ -12,11 +12,12 @@ from candgen.generators.candidate import Candidate, check_query, check_weight
 from candgen.generators.inputs import TARGET, tables_of, weights_of
 from candgen.generators.pivot.explanation import Explanation, explain
 from candgen.generators.pivot.score_breakdown import Shares, shares
-from candgen.index.counts import Progress, count, nothing
+from candgen.index.counts import count
 from candgen.index.fusion import Fusion, build_index, check_fusion
 from candgen.index.token_index import Hits, TokenIndex
+from candgen.protocols import Progress, no_progress
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored, prefixed, under
+from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.source_mentions import SourceMention, Sources
 from candgen.text.normalize import check_normalizer, normalize_many
@@ -61,7 +62,7 @@ class PivotTokenIndex:
         fusion: Fusion = "counts",
         smoothing: float = 0.0,
         threads: int = 1,
-        progress: Progress = nothing,
+        progress: Progress = no_progress,
     ) -> "PivotTokenIndex":
         """Count the tokens of all tables, pool them with their weights, and lay them out.
 
@@ -209,7 +210,7 @@ class PivotTokenIndex:
 
     def contents(self) -> Contents:
         """What is stored."""
-        arrays = {**self.tokens.arrays(), **prefixed("sources", self.sources.arrays())}
+        arrays = {**self.tokens.arrays(), **add_prefix("sources", self.sources.arrays())}
         return Contents("pti", self.parameters, arrays, self.inputs)
 
     @classmethod
@@ -222,7 +223,7 @@ class PivotTokenIndex:
             threshold=parameters["threshold"],
         )
         sources = Sources.from_arrays(
-            under("sources", stored.arrays), languages=parameters["languages"]
+            strip_prefix("sources", stored.arrays), languages=parameters["languages"]
         )
         return cls(tokens, sources, parameters, stored.inputs)
 

@@ -18,7 +18,7 @@ from candgen.index.counts import Counts, LanguageCounts
 from candgen.index.gold_ranks import CountGrid, Weights
 from candgen.kernels.gold_ranks import count_postings
 from candgen.protocols import (
-    WORTH,
+    MIN_POINTS_PER_TENTH,
     Contribution,
     Parameters,
     Progress,
@@ -38,7 +38,7 @@ RATIOS = (0.03, 0.1, 0.3, 1.0)
 
 ROUNDS = 3
 MOST_QUERIES = 2000
-LITTLE = 1e-200
+EPSILON = 1e-200
 """Added to a count it changes nothing, and one can divide by it."""
 
 
@@ -57,7 +57,7 @@ class Merit(NamedTuple):
 
 def search_weights(
     training: Training, fixed: Parameters, queries: Sequence[Query], k: int, *,
-    lams: Sequence[float] = LAMS, worth: float = WORTH, mrr: float = 1.0,
+    lams: Sequence[float] = LAMS, worth: float = MIN_POINTS_PER_TENTH, mrr: float = 1.0,
     progress: Progress | None = None,
 ) -> Searched:  # fmt: skip
     """Choose alpha of each pivot, and lam, by recall@k on queries plus ``mrr`` times 100 MRR.
@@ -184,8 +184,8 @@ def _without_zeros(counts: Counts) -> Counts:
     """
 
     def filled(part: LanguageCounts) -> LanguageCounts:
-        token_total: Any = np.maximum(part.token_total, LITTLE)
-        entity_total: Any = np.maximum(part.entity_total, LITTLE)
+        token_total: Any = np.maximum(part.token_total, EPSILON)
+        entity_total: Any = np.maximum(part.entity_total, EPSILON)
         return replace(part, token_total=token_total, entity_total=entity_total)
 
     languages = {name: filled(part) for name, part in counts.languages.items()}

@@ -25,12 +25,12 @@ MOST_SYMBOLS = 255
 LONGEST = 64
 """Longer names are not learned from."""
 ROUNDS = 6
-ODDS = -3.0
+LOG_ODDS_RELATED = -3.0
 """Logarithm of the odds that two names of one entity are related: cautious, as many are not."""
-BELIEF = 2.0
+PRIOR_STRENGTH = 2.0
 """A symbol is believed to behave as in the plain model as if it had been seen so often, times the
 size of the alphabet."""
-EVENLY = 0.1
+UNIFORM_SHARE = 0.1
 """The part of what symbols are taken to be that is the same for all of them."""
 
 
@@ -76,7 +76,7 @@ class EditModel:
         alphabet = OTHER + "".join(map(chr, known.tolist()))
         size = len(alphabet)
         counts = 1.0 + np.concatenate(([seen.sum() - seen[known].sum()], seen[known]))
-        common = (1.0 - EVENLY) * counts / counts.sum() + EVENLY / size
+        common = (1.0 - UNIFORM_SHARE) * counts / counts.sum() + UNIFORM_SHARE / size
         change = np.full((size, size), 0.08 / size)
         np.fill_diagonal(change, 0.8)
         return cls(alphabet, change, np.full(size, 0.06 / size), np.full(size, 0.06), common)
@@ -183,9 +183,11 @@ def _learned(
     queries: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]],
 ) -> EditModel:
     """One round: count the edits that the model expects, and make a model of the counts."""
-    belief = BELIEF * len(model.alphabet)
+    belief = PRIOR_STRENGTH * len(model.alphabet)
     changes, adds, drops = (belief * table for table in plain.tables)
-    kernels.expect_edits(names, queries, model.tables, model.common, ODDS, changes, adds, drops)
+    kernels.expect_edits(
+        names, queries, model.tables, model.common, LOG_ODDS_RELATED, changes, adds, drops
+    )
     copied = changes.sum(axis=1) + drops
     added = adds.sum() / (adds.sum() + copied.sum())
     return EditModel(

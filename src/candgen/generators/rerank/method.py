@@ -7,7 +7,16 @@ from candgen.generators.pivot import method as pivot_method
 from candgen.generators.pivot.parameters import Choice
 from candgen.generators.pivot.weight_search import LAMS, search_weights
 from candgen.generators.rerank.rerank import DEPTH, Rerank, check_depth
-from candgen.protocols import WORTH, Parameters, Progress, Ranks, Searched, Size, Step, Training
+from candgen.protocols import (
+    MIN_POINTS_PER_TENTH,
+    Parameters,
+    Progress,
+    Ranks,
+    Searched,
+    Size,
+    Step,
+    Training,
+)
 from candgen.tables.queries import Query
 
 OWN = frozenset({"depth"})
@@ -49,7 +58,7 @@ def ranks(
 
 def search(
     training: Training, fixed: Parameters, queries: Sequence[Query], k: int, /,
-    *, lams: Sequence[float] | None = None, worth: float = WORTH,
+    *, lams: Sequence[float] | None = None, worth: float = MIN_POINTS_PER_TENTH,
     progress: Progress | None = None,
 ) -> Searched | None:  # fmt: skip
     """Weights of the first stage by what is among the ``depth`` candidates that the second sees.

@@ -18,9 +18,9 @@ from candgen.generators.rerank.candidate_pool import Answer, Seen
 from candgen.generators.rerank.explanation import RerankExplanation, explain
 from candgen.generators.rerank.stage import Features, Knows, Stage
 from candgen.generators.rerank.weights import Weights, learn_weights
-from candgen.protocols import Progress, nothing
+from candgen.protocols import Progress, no_progress
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored, prefixed, under
+from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.source_mentions import SourceMention
@@ -67,7 +67,7 @@ class Rerank:
         depth: int = DEPTH,
         normalizer: str = "latin",
         weights: Weights | Mapping[str, float] | None = None,
-        progress: Progress = nothing,
+        progress: Progress = no_progress,
     ) -> None:
         if isinstance(generator, type) or not callable(getattr(generator, "candidates", None)):
             raise ParameterError(
@@ -177,7 +177,7 @@ class Rerank:
             **self.stage.parameters(),
         }  # fmt: skip
         return Contents(
-            "rerank", parameters, {**arrays, **prefixed("stage", self.stage.arrays())}, inputs
+            "rerank", parameters, {**arrays, **add_prefix("stage", self.stage.arrays())}, inputs
         )
 
     @classmethod
@@ -187,7 +187,7 @@ class Rerank:
         made.generator = open_part(stored_part(stored, 0))
         made.depth = stored.parameters["depth"]
         made.learned = stored.parameters["learned"]
-        made.stage = Stage.from_stored(stored.parameters, under("stage", stored.arrays))
+        made.stage = Stage.from_stored(stored.parameters, strip_prefix("stage", stored.arrays))
         return made
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.generators.rerank.edit_model import EditModel
-from candgen.storage.index_folder import prefixed, under
+from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.string_table import StringTable
 from candgen.text.normalize import normalize_many
@@ -102,7 +102,7 @@ class Spellings:
         return {
             "first": self.first, "symbols": self.symbols, "start": self.start, "count": self.count,
             "popularity": self.popularity, "languages": self.languages,
-            **prefixed("entity", self.entities.arrays()),
+            **add_prefix("entity", self.entities.arrays()),
         }  # fmt: skip
 
     @classmethod
@@ -110,7 +110,7 @@ class Spellings:
         """The spellings that ``arrays`` describe."""
         names = ("first", "symbols", "start", "count", "popularity", "languages")
         return cls(
-            entities=StringTable(**under("entity", arrays)),
+            entities=StringTable(**strip_prefix("entity", arrays)),
             **{name: arrays[name] for name in names},
         )
 

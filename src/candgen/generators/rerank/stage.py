@@ -16,7 +16,7 @@ from candgen.generators.rerank.spellings import Spellings, logarithm, normalized
 from candgen.generators.rerank.translations import Lexicon, Word
 from candgen.generators.rerank.weights import FIXED, Weights
 from candgen.kernels.edit_model import likeness_rows
-from candgen.storage.index_folder import prefixed, under
+from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_many
 
@@ -142,9 +142,9 @@ class Stage:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What is stored in arrays."""
         return {
-            **prefixed("spellings", self.spellings.arrays()),
-            **prefixed("edits", self.edits.arrays()),
-            **prefixed("lexicon", self.lexicon.arrays()),
+            **add_prefix("spellings", self.spellings.arrays()),
+            **add_prefix("edits", self.edits.arrays()),
+            **add_prefix("lexicon", self.lexicon.arrays()),
         }
 
     def parameters(self) -> dict[str, Any]:
@@ -160,9 +160,9 @@ class Stage:
     ) -> "Stage":
         """The stage that was stored."""
         return cls(
-            Spellings.from_arrays(under("spellings", arrays)),
-            EditModel(parameters["alphabet"], **under("edits", arrays)),
-            Lexicon.from_arrays(under("lexicon", arrays)),
+            Spellings.from_arrays(strip_prefix("spellings", arrays)),
+            EditModel(parameters["alphabet"], **strip_prefix("edits", arrays)),
+            Lexicon.from_arrays(strip_prefix("lexicon", arrays)),
             Weights(**parameters["weights"]), parameters["normalizer"], parameters["language"],
         )  # fmt: skip
 

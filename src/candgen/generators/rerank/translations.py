@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from candgen.storage.index_folder import prefixed, under
+from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.tables.string_table import StringTable
 
 MOST_WORDS = 8
 """Names with more words are not learned from: they tell little about each of them."""
-NOWHERE = 0.01
+NULL_WORD_WEIGHT = 0.01
 """What a word that has come from none counts beside t of the words that it may have come from."""
 ROUNDS = 5
 LEAST = 0.3
@@ -102,8 +102,8 @@ class Lexicon:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything, to be stored."""
         return {
-            **prefixed("word", self.words.arrays()),
-            **prefixed("translation", self.translations.arrays()),
+            **add_prefix("word", self.words.arrays()),
+            **add_prefix("translation", self.translations.arrays()),
             "probability": self.probability,
         }
 
@@ -111,7 +111,7 @@ class Lexicon:
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> "Lexicon":
         """The lexicon that ``arrays`` describe."""
         return cls(
-            StringTable(**under("word", arrays)), StringTable(**under("translation", arrays)),
+            StringTable(**strip_prefix("word", arrays)), StringTable(**strip_prefix("translation", arrays)),
             arrays["probability"],
         )  # fmt: skip
 
@@ -143,7 +143,7 @@ def _translations(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[floa
     likely = np.ones(len(keys))
     for _ in range(ROUNDS):
         share = likely[key]
-        whole = np.bincount(group, share) + NOWHERE
+        whole = np.bincount(group, share) + NULL_WORD_WEIGHT
         count = np.bincount(key, share / whole[group])
         likely = count / np.bincount(word, count)[word]
     spelled, spelled_others = list(words), list(others)
