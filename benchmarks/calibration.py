@@ -67,9 +67,14 @@ def measure(data: Path, pair: str, target: str, pivots: Sequence[str]) -> None:
 
 
 def row(
-    pair: str, setting: str, method: str, weights: str, calibration: Calibration,
-    generator: Generator, test: Sequence[candgen.Query],
-) -> None:  # fmt: skip
+    pair: str,
+    setting: str,
+    method: str,
+    weights: str,
+    calibration: Calibration,
+    generator: Generator,
+    test: Sequence[candgen.Query],
+) -> None:
     """What became of the first candidates of the test queries."""
     answers = generator.candidates([query.mention for query in test], 30)
     asked = [(query, answer) for query, answer in zip(test, answers, strict=True) if answer]

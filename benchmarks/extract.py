@@ -45,8 +45,13 @@ WARMING_PAGES = 20
 LIMIT, OURS = "bz2", "candgen"
 OUR_BZIP2, INDEXED_BZIP2 = "candgen, decompression", "indexed_bzip2"
 PEER_PACKAGES = (
-    "mwxml", "mwparserfromhell", "wikitextparser", "wikiextractor", "gensim", "indexed_bzip2",
-)  # fmt: skip
+    "mwxml",
+    "mwparserfromhell",
+    "wikitextparser",
+    "wikiextractor",
+    "gensim",
+    "indexed_bzip2",
+)
 
 Run = dict[str, float]
 Way = Callable[[Path, Path], Callable[[], int]]
@@ -223,13 +228,15 @@ def decompressors(made: Made, warming: Path, report: Report) -> None:
         f"Decompression alone (CPU seconds, medians of {REPEATS})",
         [
             {
-                **made.about(), "what": name, "CPU s": middle(taken, "cpu"),
+                **made.about(),
+                "what": name,
+                "CPU s": middle(taken, "cpu"),
                 "MB/s": made.size.xml / 1e6 / middle(taken, "cpu"),
                 "times as fast as bz2": median_ratio(limit, figures(taken, "cpu")),
             }
             for name, taken in runs.items()
         ],
-    )  # fmt: skip
+    )
 
 
 def beside_peers(made: Made, warming: Path, report: Report) -> None:
@@ -249,15 +256,18 @@ def beside_peers(made: Made, warming: Path, report: Report) -> None:
         f"Beside peers, one worker (CPU seconds, medians of {PEER_REPEATS})",
         [
             {
-                **made.about(), "what": name, "links": int(taken[0]["links"]),
-                "CPU s": middle(taken, "cpu"), "fastest": min(figures(taken, "cpu")),
+                **made.about(),
+                "what": name,
+                "links": int(taken[0]["links"]),
+                "CPU s": middle(taken, "cpu"),
+                "fastest": min(figures(taken, "cpu")),
                 "slowest": max(figures(taken, "cpu")),
                 "MB/s": made.size.xml / 1e6 / middle(taken, "cpu"),
                 "x candgen": median_ratio(figures(taken, "cpu"), ours),
             }
             for name, taken in runs.items()
         ],
-    )  # fmt: skip
+    )
 
 
 def beside_the_limit(made: Made, warming: Path, report: Report) -> int:
@@ -267,15 +277,21 @@ def beside_the_limit(made: Made, warming: Path, report: Report) -> int:
     limit, ours = runs[LIMIT], runs[OURS]
     report.add(
         f"Beside decompression, one worker (CPU seconds, medians of {REPEATS})",
-        [{
-            **made.about(), "links": int(ours[0]["links"]), "bz2, s": middle(limit, "cpu"),
-            "candgen, s": middle(ours, "cpu"), "fastest": min(figures(ours, "cpu")),
-            "slowest": max(figures(ours, "cpu")),
-            "share of the limit, %": 100
-            * median_ratio(figures(limit, "cpu"), figures(ours, "cpu")),
-            "peak MB": middle(ours, "peak") / 1e6, "of that before": middle(ours, "before") / 1e6,
-        }],
-    )  # fmt: skip
+        [
+            {
+                **made.about(),
+                "links": int(ours[0]["links"]),
+                "bz2, s": middle(limit, "cpu"),
+                "candgen, s": middle(ours, "cpu"),
+                "fastest": min(figures(ours, "cpu")),
+                "slowest": max(figures(ours, "cpu")),
+                "share of the limit, %": 100
+                * median_ratio(figures(limit, "cpu"), figures(ours, "cpu")),
+                "peak MB": middle(ours, "peak") / 1e6,
+                "of that before": middle(ours, "before") / 1e6,
+            }
+        ],
+    )
     return int(ours[0]["links"])
 
 
@@ -289,14 +305,19 @@ def two_workers(made: Made, warming: Path, report: Report) -> None:
     one, two = runs["one"], runs["two"]
     report.add(
         f"One worker and two, many streams (seconds, medians of {PEER_REPEATS})",
-        [{
-            **made.about(), "links": int(one[0]["links"]),
-            "one, CPU": middle(one, "cpu"), "one, wall": middle(one, "wall"),
-            "two, CPU": middle(two, "cpu"), "two, wall": middle(two, "wall"),
-            "times faster (wall)": median_ratio(figures(one, "wall"), figures(two, "wall")),
-            "peak MB with one": middle(one, "peak") / 1e6,
-        }],
-    )  # fmt: skip
+        [
+            {
+                **made.about(),
+                "links": int(one[0]["links"]),
+                "one, CPU": middle(one, "cpu"),
+                "one, wall": middle(one, "wall"),
+                "two, CPU": middle(two, "cpu"),
+                "two, wall": middle(two, "wall"),
+                "times faster (wall)": median_ratio(figures(one, "wall"), figures(two, "wall")),
+                "peak MB with one": middle(one, "peak") / 1e6,
+            }
+        ],
+    )
 
 
 def measure(real: Path, folder: Path, report: Report, options: argparse.Namespace) -> None:

@@ -80,9 +80,13 @@ def chosen_sizes(question: str, default: Sequence[int] = (50_000, 500_000)) -> l
     """The numbers of entities that the command line asks for."""
     parser = argparse.ArgumentParser(description=question)
     parser.add_argument(
-        "--size", type=int, nargs="+", default=list(default), metavar="ENTITIES",
+        "--size",
+        type=int,
+        nargs="+",
+        default=list(default),
+        metavar="ENTITIES",
         help="of the world: 50000, 500000 or 2500000 (default: %(default)s)",
-    )  # fmt: skip
+    )
     sizes: list[int] = parser.parse_args().size
     return sizes
 
@@ -147,12 +151,14 @@ def as_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     numeric = [not isinstance(rows[0].get(name, ""), str) for name in names]
     lines = [
-        "| " + " | ".join(
+        "| "
+        + " | ".join(
             text.rjust(width) if right else text.ljust(width)
             for text, width, right in zip(line, widths, numeric, strict=True)
-        ) + " |"
+        )
+        + " |"
         for line in cells
-    ]  # fmt: skip
+    ]
     rule = [
         "-" * (width - 1) + (":" if r else "-") for width, r in zip(widths, numeric, strict=True)
     ]

@@ -34,7 +34,7 @@ QUERIES = 256
 METHODS: dict[str, Any] = {"ngrams": CHARAGRAM, "lstm": CHAR_LSTM, "cnn": CHAR_CNN}
 
 
-def timed(owner: Any, name: str) -> list[float]:  # noqa: ANN401 -- any module
+def timed(owner: Any, name: str) -> list[float]:  # noqa: ANN401
     """From now on, the CPU seconds of every call of a function, as they are made."""
     work: Callable[..., Any] = getattr(owner, name)
     seconds: list[float] = []
@@ -74,23 +74,36 @@ def compare(
     named = {"pair": key, "setting": setting}
     return {
         f"Training {encoder}, CPU seconds": {
-            **named, "pairs": pairs, "an epoch": epoch,
-            "at 80,000 pairs": epoch * 80_000 / pairs, "dev": dev,
+            **named,
+            "pairs": pairs,
+            "an epoch": epoch,
+            "at 80,000 pairs": epoch * 80_000 / pairs,
+            "dev": dev,
         },
         f"Training {encoder} beside PTI, CPU seconds": {
-            **named, f"{epochs} epochs": total, "PTI": build, "ratio": total / build,
+            **named,
+            f"{epochs} epochs": total,
+            "PTI": build,
+            "ratio": total / build,
             f"{PLANNED} epochs (extrapolated)": planned,
             "ratio (extrapolated)": planned / build,
         },
         f"Parameters of {encoder} beside PTI's": {
-            **named, encoder: numbers, "PTI": numbers_of_pti, "ratio": numbers / numbers_of_pti,
+            **named,
+            encoder: numbers,
+            "PTI": numbers_of_pti,
+            "ratio": numbers / numbers_of_pti,
         },
         f"Inference of {encoder} beside PTI's, CPU seconds": {
-            **named, "test queries": len(test), encoder: asked, "PTI": asked_of_pti,
-            "ratio": asked / asked_of_pti, f"recall@{K} after {epochs} epochs": found,
+            **named,
+            "test queries": len(test),
+            encoder: asked,
+            "PTI": asked_of_pti,
+            "ratio": asked / asked_of_pti,
+            f"recall@{K} after {epochs} epochs": found,
             f"PTI's recall@{K}": found_of_pti,
         },
-    }  # fmt: skip
+    }
 
 
 def search(names: int) -> dict[str, Any]:
@@ -106,10 +119,13 @@ def search(names: int) -> dict[str, Any]:
     seconds, _ = cpu_time(lambda: list(nearest(queries, vectors, K)))
     wall, _ = wall_time(lambda: list(nearest(queries, vectors, K)))
     return {
-        "names": names, "CPU ms a query": 1000 * seconds / QUERIES,
-        "ms a query": 1000 * wall / QUERIES, "ms, a single query": 1000 * single,
-        "vectors, GB": vectors.nbytes / 1e9, "peak, GB": peak_memory() / 1e9,
-    }  # fmt: skip
+        "names": names,
+        "CPU ms a query": 1000 * seconds / QUERIES,
+        "ms a query": 1000 * wall / QUERIES,
+        "ms, a single query": 1000 * single,
+        "vectors, GB": vectors.nbytes / 1e9,
+        "peak, GB": peak_memory() / 1e9,
+    }
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ def orders(
         for by in ("ceiling", "closeness"):
             ranking = candgen.rank_pivots(
                 known, others, by=by, language=target, normalizer=normalizer, most=MOST
-            )  # fmt: skip
+            )
             found[f"{by}{name}"] = ranking.chosen()
             rows: list[Pivot] = list(ranking.rows)
     far = distances(target, others)
@@ -81,9 +81,15 @@ def usefulness(folder: Path, targets: list[str], normalizer: str) -> Table:
             zero = recalls(pivots, None, split.dev, target, normalizer)
             rows.append((target, name, " ".join(chosen), len(split.dev), *joint, *zero))
     columns = (
-        "target", "order by", "pivots", "dev queries", "joint @1", f"joint @{K}", "zero-shot @1",
+        "target",
+        "order by",
+        "pivots",
+        "dev queries",
+        "joint @1",
+        f"joint @{K}",
+        "zero-shot @1",
         f"zero-shot @{K}",
-    )  # fmt: skip
+    )
     return Table("Recall on dev with four pivots", columns, tuple(rows))
 
 
@@ -105,15 +111,28 @@ def honesty(folder: Path, targets: list[str], normalizer: str) -> Table:
         off = pairs[:, 1] - pairs[:, 0]
         rows.append(
             (
-                target, float(np.abs(off).mean()), float(off.mean()),
-                f"{spearmanr(pairs[:, 0], pairs[:, 1])[0]:.2f}", " ".join(true.chosen()),
-                true.rows[len(true.chosen()) - 1].ceiling, " ".join(guess.chosen()), reached, said,
+                target,
+                float(np.abs(off).mean()),
+                float(off.mean()),
+                f"{spearmanr(pairs[:, 0], pairs[:, 1])[0]:.2f}",
+                " ".join(true.chosen()),
+                true.rows[len(true.chosen()) - 1].ceiling,
+                " ".join(guess.chosen()),
+                reached,
+                said,
             )
-        )  # fmt: skip
+        )
     columns = (
-        "target", "error, points", "bias", "rank correlation", "four with entities", "ceiling",
-        "four from names", "their ceiling", "as estimated",
-    )  # fmt: skip
+        "target",
+        "error, points",
+        "bias",
+        "rank correlation",
+        "four with entities",
+        "ceiling",
+        "four from names",
+        "their ceiling",
+        "as estimated",
+    )
     return Table("Coverage from names alone beside the truth", columns, tuple(rows))
 
 

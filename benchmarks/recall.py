@@ -58,28 +58,44 @@ def measure(case: Case, setting: str, method: str) -> Cell:
     knows = getattr(made.generator, "knows", None)
     more = {} if knows is None else {"ceiling": 100 * sum(knows(golds)) / len(golds)}
     return Cell(
-        case.name, setting, method, case.digest,
-        [gold_rank(gold, some) for gold, some in zip(golds, found, strict=True)], made.parameters,
-        pivots, spent, bytes_of(made.generator), source_hash(), made.note,
-        [some[0][0] if some else "" for some in found], more,
-    )  # fmt: skip
+        case.name,
+        setting,
+        method,
+        case.digest,
+        [gold_rank(gold, some) for gold, some in zip(golds, found, strict=True)],
+        made.parameters,
+        pivots,
+        spent,
+        bytes_of(made.generator),
+        source_hash(),
+        made.note,
+        [some[0][0] if some else "" for some in found],
+        more,
+    )
 
 
 def describe(case: Case) -> None:
     """Keep what the tables need to know of the queries."""
-    write_json(path_of(case.name, "all", "queries"), {
-        "digest": case.digest, "unlike": case.unlike, "types": [query.type for query in case.test],
-        "settings": list(case.settings),
-    })  # fmt: skip
+    write_json(
+        path_of(case.name, "all", "queries"),
+        {
+            "digest": case.digest,
+            "unlike": case.unlike,
+            "types": [query.type for query in case.test],
+            "settings": list(case.settings),
+        },
+    )
 
 
 def measure_all(arguments: argparse.Namespace) -> None:
     """Measure what is asked for and not there yet."""
     for name in arguments.pair:
         wanted = [
-            (setting, method) for setting in arguments.setting for method in arguments.method
+            (setting, method)
+            for setting in arguments.setting
+            for method in arguments.method
             if arguments.again or not path_of(name, setting, method).exists()
-        ]  # fmt: skip
+        ]
         if not wanted:
             continue
         case = open_case(name, arguments.data, arguments.fixed)
@@ -101,17 +117,23 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="a folder of mention tables")
     parser.add_argument("--fixed", type=Path, help="the folder of the fixed Macedonian split")
     parser.add_argument(
-        "--pair", nargs="+", default=list(NAMES), metavar="TARGET-PIVOT",
+        "--pair",
+        nargs="+",
+        default=list(NAMES),
+        metavar="TARGET-PIVOT",
         help=f"of any two languages of the folder, or {FIXED} (default: the paper's and that)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--setting", nargs="+", default=[ZERO_SHOT, JOINT], choices=[ZERO_SHOT, JOINT]
     )
     parser.add_argument("--method", nargs="+", default=list(ROWS), choices=list(ROWS))
     parser.add_argument(
-        "--dev", type=int, default=MOST_DEV, metavar="N",
+        "--dev",
+        type=int,
+        default=MOST_DEV,
+        metavar="N",
         help="so many dev queries choose the alphas of several pivots (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument("--again", action="store_true", help="also what was measured before")
     parser.add_argument("--show", action="store_true", help="measure nothing")
     parser.add_argument("--failures", type=int, metavar="N", help="print so many missed queries")

@@ -80,9 +80,12 @@ class Case:
     def unlike(self) -> list[bool]:
         """Which test queries are no name of their gold in the paper's pivot."""
         flags = unlike_pivots(
-            self.test, [table_of(self.corpus, self.pivot)], normalizer="default",
-            language=self.language, languages=[self.pivot],
-        )  # fmt: skip
+            self.test,
+            [table_of(self.corpus, self.pivot)],
+            normalizer="default",
+            language=self.language,
+            languages=[self.pivot],
+        )
         return list(map(bool, flags))
 
     @cached_property
@@ -109,9 +112,16 @@ def open_case(name: str, data: Path, fixed: Path | None) -> Case:
     made = corpus.case(pair)
     train = made.parts.train
     return Case(
-        name, pair.target, pair.pivot, tuple(made.settings), corpus, train, train,
-        list(made.parts.dev), list(made.parts.test),
-    )  # fmt: skip
+        name,
+        pair.target,
+        pair.pivot,
+        tuple(made.settings),
+        corpus,
+        train,
+        train,
+        list(made.parts.dev),
+        list(made.parts.test),
+    )
 
 
 def _fixed_case(corpus: Corpus, folder: Path) -> Case:
@@ -121,6 +131,13 @@ def _fixed_case(corpus: Corpus, folder: Path) -> Case:
         test = [Query(row["mention"], row["entity"], row["type"]) for row in rows]
     drawn = split(whole, per_type=FIXED_PER_TYPE, normalizer="default", language=FIXED_LANGUAGE)
     return Case(
-        FIXED, FIXED_LANGUAGE, FIXED_PIVOT, (ZERO_SHOT, JOINT), corpus, drawn.train, whole,
-        list(drawn.dev), test,
-    )  # fmt: skip
+        FIXED,
+        FIXED_LANGUAGE,
+        FIXED_PIVOT,
+        (ZERO_SHOT, JOINT),
+        corpus,
+        drawn.train,
+        whole,
+        list(drawn.dev),
+        test,
+    )

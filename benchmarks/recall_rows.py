@@ -105,9 +105,12 @@ def _by(dev: Sequence[Query]) -> str:
 def _with_weights(training: Training, parameters: dict[str, Any], weights: Any) -> Rerank:  # noqa: ANN401
     index = METHODS["pti"](training, {"normalizer": "latin", **parameters})
     return Rerank(
-        index, pivots=training.pivots, target=training.target, language=training.language,
+        index,
+        pivots=training.pivots,
+        target=training.target,
+        language=training.language,
         weights=weights,
-    )  # fmt: skip
+    )
 
 
 def plain(case: Case, setting: str, pivots: list[str], *, method: str) -> Made:
@@ -119,7 +122,7 @@ def plain(case: Case, setting: str, pivots: list[str], *, method: str) -> Made:
 
 def tfidf(case: Case, setting: str, pivots: list[str], *, normalizer: str) -> Made:
     """TF-IDF on the same names."""
-    from tfidf import Tfidf  # noqa: PLC0415 -- scikit-learn
+    from tfidf import Tfidf  # noqa: PLC0415
 
     training = case.training(setting, pivots, whole=True)
     own = {} if training.target is None else {case.language: training.target}

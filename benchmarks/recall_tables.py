@@ -33,8 +33,11 @@ class Column:
         known = read_json(path_of(case, "all", "queries"))
         if known is None or setting not in known["settings"]:
             return None
-        found = {cell.method: cell for cell in cells(case, setting, tuple(ROWS))
-                 if cell.queries == known["digest"]}  # fmt: skip
+        found = {
+            cell.method: cell
+            for cell in cells(case, setting, tuple(ROWS))
+            if cell.queries == known["digest"]
+        }
         return cls(case, setting, found, np.array(known["unlike"], np.bool_)) if found else None
 
     def ranks(self, method: str, *, unlike: bool = False) -> npt.NDArray[np.int64]:
@@ -81,11 +84,13 @@ def overview(every: Sequence[Column], *, unlike: bool) -> Table:
 
     rows = tuple(
         (
-            column.setting, column.case, int(column.unlike.sum()) if unlike else len(column.unlike),
+            column.setting,
+            column.case,
+            int(column.unlike.sum()) if unlike else len(column.unlike),
             *(cell(name, column) for name in methods),
         )
         for column in every
-    )  # fmt: skip
+    )
     asked = "queries that are no name of the gold in the paper's pivot" if unlike else "all queries"
     names = ("setting", "pair", "queries", *(ROWS[name].label for name in methods))
     return Table(f"Recall{' / '.join(f'@{k}' for k in KS)}, {asked}", names, rows)
@@ -105,14 +110,30 @@ def gains(every: Sequence[Column]) -> Table:
             continue
         one, thirty = (column.gain(name, "pti", k, unlike=True) for k in (1, 30))
         before, now = (column.recall(method, 1, unlike=True) for method in ("pti", name))
-        rows.append((
-            column.setting, column.case, number, before, now, Difference(one.difference),
-            one.interval.shown, Difference(thirty.difference), thirty.interval.shown,
-        ))  # fmt: skip
+        rows.append(
+            (
+                column.setting,
+                column.case,
+                number,
+                before,
+                now,
+                Difference(one.difference),
+                one.interval.shown,
+                Difference(thirty.difference),
+                thirty.interval.shown,
+            )
+        )
     names = (
-        "setting", "pair", "queries", "PTI, @1", "ours, @1", "gain @1", "95%", "gain @30",
+        "setting",
+        "pair",
+        "queries",
+        "PTI, @1",
+        "ours, @1",
+        "gain @1",
+        "95%",
+        "gain @30",
         "95% of it",
-    )  # fmt: skip
+    )
     return Table("Beside PTI with one pivot, on queries that are no pivot name", names, tuple(rows))
 
 
@@ -128,12 +149,19 @@ def losses(every: Sequence[Column]) -> Table:
                     found = column.gain(str(name), other, k, unlike=unlike)
                     seen += 1
                     if found.difference < 0:
-                        rows.append((
-                            column.setting, column.case, ROWS[other].label, f"@{k}",
-                            "no pivot name" if unlike else "all", Difference(found.difference),
-                            found.interval.shown, f"{found.p_value:.2g}",
-                            "significant" if found.p_value < 0.05 else "",
-                        ))  # fmt: skip
+                        rows.append(
+                            (
+                                column.setting,
+                                column.case,
+                                ROWS[other].label,
+                                f"@{k}",
+                                "no pivot name" if unlike else "all",
+                                Difference(found.difference),
+                                found.interval.shown,
+                                f"{found.p_value:.2g}",
+                                "significant" if found.p_value < 0.05 else "",
+                            )
+                        )
     names = ("setting", "pair", "beside", "k", "queries", "difference", "95%", "p", " ")
     note = f"Of {seen} paired comparisons, those in which the last method is behind."
     rows.sort(key=lambda row: (not row[-1], row[5]))
@@ -154,9 +182,15 @@ def detail(every: Sequence[Column]) -> Table:
                     row.append(f"{recall(ranks, k):.1f} ({interval})" if len(ranks) else None)
             rows.append((*row, cell.more.get("ceiling")))
     names = (
-        "pair", "setting", "method", "queries", *(f"@{k}" for k in KS), "no pivot name",
-        *(f"of these @{k}" for k in KS), "ceiling",
-    )  # fmt: skip
+        "pair",
+        "setting",
+        "method",
+        "queries",
+        *(f"@{k}" for k in KS),
+        "no pivot name",
+        *(f"of these @{k}" for k in KS),
+        "ceiling",
+    )
     note = (
         "In brackets 95% bootstrap intervals. Ceiling: percent of all queries whose gold can be "
         "found at all."
@@ -168,15 +202,28 @@ def costs(every: Sequence[Column]) -> Table:
     """CPU time and bytes."""
     rows = tuple(
         (
-            column.case, column.setting, ROWS[name].label, cell.seconds["tuning"],
-            cell.seconds["building"], 1000 * cell.seconds["query"], cell.bytes / 1e6, cell.note,
+            column.case,
+            column.setting,
+            ROWS[name].label,
+            cell.seconds["tuning"],
+            cell.seconds["building"],
+            1000 * cell.seconds["query"],
+            cell.bytes / 1e6,
+            cell.note,
         )
-        for column in every for name, cell in column.cells.items()
-    )  # fmt: skip
+        for column in every
+        for name, cell in column.cells.items()
+    )
     names = (
-        "pair", "setting", "method", "choosing on dev, s", "building, s", "ms a query", "MB",
+        "pair",
+        "setting",
+        "method",
+        "choosing on dev, s",
+        "building, s",
+        "ms a query",
+        "MB",
         "note",
-    )  # fmt: skip
+    )
     note = (
         "CPU time of all threads, on a machine that did other work too. MB: what is stored; of "
         "TF-IDF, its arrays without the strings."
@@ -188,11 +235,16 @@ def chosen(every: Sequence[Column]) -> Table:
     """What dev chose."""
     rows = tuple(
         (
-            column.case, column.setting, ROWS[name].label, " ".join(cell.pivots),
+            column.case,
+            column.setting,
+            ROWS[name].label,
+            " ".join(cell.pivots),
             in_words(cell.parameters),
         )
-        for column in every for name, cell in column.cells.items() if cell.parameters
-    )  # fmt: skip
+        for column in every
+        for name, cell in column.cells.items()
+        if cell.parameters
+    )
     return Table(
         "What was chosen on dev", ("pair", "setting", "method", "pivots", "parameters"), rows
     )

@@ -135,20 +135,25 @@ def speed(
     candidates, names = sum(map(len, answers)), sum(len(each[1]) for each in asked)
     return [
         {
-            **what, "step": name, "ms a query": 1e3 * statistics.median(some) / len(mentions),
+            **what,
+            "step": name,
+            "ms a query": 1e3 * statistics.median(some) / len(mentions),
             "over the second stage": median_ratio(some, seconds[alone]),
             "translated %": 100 * len(translations) / len(mentions),
             "candidates a query": candidates / len(mentions),
             "names a query": names / len(mentions),
         }
         for name, some in seconds.items()
-    ]  # fmt: skip
+    ]
 
 
 def measure(
-    report: Report, what: dict[str, Any], tables: int, mentions: Sequence[str],
+    report: Report,
+    what: dict[str, Any],
+    tables: int,
+    mentions: Sequence[str],
     build: Callable[[], candgen.PivotTokenIndex],
-) -> None:  # fmt: skip
+) -> None:
     """All tables for one set of names; ``tables`` is how many mentions they have."""
     seconds, index = cpu_time(build)
     more, both = cpu_time(partial(Rerank, index, depth=DEPTH))
@@ -160,16 +165,34 @@ def measure(
         opened = candgen.load(Path(folder) / "both")
         report.add("Time (CPU)", speed(what, opened.generator, opened, mentions))
         del opened
-    report.add("Size", [{
-        **what, "mentions": tables, "spellings": len(spellings.count),
-        "spellings, bytes a mention": sum(each.nbytes for each in spellings.arrays().values())
-        / tables,
-        "index MB": without / 1e6, "with second stage MB": together / 1e6,
-        "with / without": together / without,
-    }])  # fmt: skip
-    report.add("Build (CPU)", [{
-        **what, "first stage s": seconds, "second stage s": more, "second / first": more / seconds,
-    }])  # fmt: skip
+    report.add(
+        "Size",
+        [
+            {
+                **what,
+                "mentions": tables,
+                "spellings": len(spellings.count),
+                "spellings, bytes a mention": sum(
+                    each.nbytes for each in spellings.arrays().values()
+                )
+                / tables,
+                "index MB": without / 1e6,
+                "with second stage MB": together / 1e6,
+                "with / without": together / without,
+            }
+        ],
+    )
+    report.add(
+        "Build (CPU)",
+        [
+            {
+                **what,
+                "first stage s": seconds,
+                "second stage s": more,
+                "second / first": more / seconds,
+            }
+        ],
+    )
 
 
 def made_up(report: Report, size: int) -> None:
@@ -185,9 +208,12 @@ def real(report: Report, corpus: Corpus, key: str) -> None:
     case = corpus.case(parse_pair(key, PAIRS, corpus.languages))
     training = case.training(case.settings[-1])
     build = partial(
-        candgen.PivotTokenIndex.build, training.pivots, training.target,
-        language=training.language, normalizer="latin",
-    )  # fmt: skip
+        candgen.PivotTokenIndex.build,
+        training.pivots,
+        training.target,
+        language=training.language,
+        normalizer="latin",
+    )
     tables = [*training.pivots.values(), *([training.target] if training.target else [])]
     mentions = [query.mention for query in case.parts.dev][:QUERIES]
     measure(report, {"names": key}, sum(map(len, tables)), mentions, build)

@@ -82,9 +82,13 @@ def build(case: Case, normalizer: str) -> Made:
         pivots = {each: both_table(table, each) for each, table in pivots.items()}
         target = None if target is None else both_table(target, language)
     index = PivotTokenIndex.build(
-        pivots, target, language=language, alpha=ALPHA, lam=LAM,
+        pivots,
+        target,
+        language=language,
+        alpha=ALPHA,
+        lam=LAM,
         normalizer="none" if both else normalizer,
-    )  # fmt: skip
+    )
     return Made(index, language, both)
 
 
@@ -103,10 +107,15 @@ def measure(case: Case, normalizer: str) -> dict[str, list[dict[str, Any]]]:
     for name, queries in (("dev", case.parts.dev), ("test", case.parts.test)):
         asking, ranks = cpu_time(partial(made.ranks, queries))
         hard = [rank for rank, query in zip(ranks, queries, strict=True) if query.type == HARD]
-        tables[f"Recall on {name}"] = [{
-            **what, "queries": len(queries), **{f"@{k}": f"{recall(ranks, k):.1f}" for k in KS},
-            "hard": len(hard), **{f"hard @{k}": f"{recall(hard, k):.1f}" for k in KS},
-        }]  # fmt: skip
+        tables[f"Recall on {name}"] = [
+            {
+                **what,
+                "queries": len(queries),
+                **{f"@{k}": f"{recall(ranks, k):.1f}" for k in KS},
+                "hard": len(hard),
+                **{f"hard @{k}": f"{recall(hard, k):.1f}" for k in KS},
+            }
+        ]
     cost = {"MB": stored_size(made.index) / 1e6, "build s": seconds}
     tables["Cost"] = [{**what, **cost, "query ms": 1000 * asking / len(case.parts.test)}]
     return tables

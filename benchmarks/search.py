@@ -82,11 +82,18 @@ def percentiles(
     work = index.tokens.search(texts, K, lam=lam).work[:, 2]
     p50, p95, p99, worst = (1e3 * np.quantile(seconds, [0.5, 0.95, 0.99, 1])).tolist()
     return {
-        "lam": lam, "mean ms": 1e3 * float(seconds.mean()), "p50 ms": p50, "p95 ms": p95,
-        "p99 ms": p99, "worst ms": worst, "worst / p50": worst / p50,
-        "postings p50": int(np.median(work)), "postings p99": int(np.quantile(work, 0.99)),
-        "postings worst": int(work.max()), "worst query": queries[int(seconds.argmax())],
-    }  # fmt: skip
+        "lam": lam,
+        "mean ms": 1e3 * float(seconds.mean()),
+        "p50 ms": p50,
+        "p95 ms": p95,
+        "p99 ms": p99,
+        "worst ms": worst,
+        "worst / p50": worst / p50,
+        "postings p50": int(np.median(work)),
+        "postings p99": int(np.quantile(work, 0.99)),
+        "postings worst": int(work.max()),
+        "worst query": queries[int(seconds.argmax())],
+    }
 
 
 # -- peers ----------------------------------------------------------------------------------------
@@ -140,9 +147,11 @@ def bm25s_retriever(weights: sp.csr_array) -> bm25s.BM25:
     """A retriever whose scores are our weights."""
     retriever = bm25s.BM25(backend="numba")
     retriever.scores = {
-        "data": weights.data, "indices": weights.indices, "indptr": weights.indptr,
+        "data": weights.data,
+        "indices": weights.indices,
+        "indptr": weights.indptr,
         "num_docs": weights.shape[1],
-    }  # fmt: skip
+    }
     retriever.nonoccurrence_array = None
     retriever.vocab_dict = {"": 0}
     retriever.unique_token_ids_set = set(range(weights.shape[0]))
@@ -195,13 +204,16 @@ def against_peers(
     means = {name: [float(run[0].mean()) for run in runs] for name, runs in rounds.items()}
     medians = {name: [float(np.median(run[0])) for run in runs] for name, runs in rounds.items()}
     return [
-        {"what": name, "entities": size,
-         "mean ms": 1e3 * statistics.median(means[name]),
-         "median ms": 1e3 * statistics.median(medians[name]),
-         "mean / ours": median_ratio(means[name], means["candgen"]),
-         "median / ours": median_ratio(medians[name], medians["candgen"])}
+        {
+            "what": name,
+            "entities": size,
+            "mean ms": 1e3 * statistics.median(means[name]),
+            "median ms": 1e3 * statistics.median(medians[name]),
+            "mean / ours": median_ratio(means[name], means["candgen"]),
+            "median / ours": median_ratio(medians[name], medians["candgen"]),
+        }
         for name in runs
-    ]  # fmt: skip
+    ]
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -221,13 +233,14 @@ def calls_and_kernel(
     means = [float(run[0].mean()) for run in rounds["single"]]
     batch = [seconds / len(texts) for seconds in rounds["batch"]]
     return {
-        "entities": size, "call, median ms": 1e3 * statistics.median(calls),
+        "entities": size,
+        "call, median ms": 1e3 * statistics.median(calls),
         "its kernel, median ms": 1e3 * statistics.median(inside),
         "median / median": median_ratio(calls, inside),
         "call, mean ms": 1e3 * statistics.median(means),
         "kernel in a batch, mean ms": 1e3 * statistics.median(batch),
         "mean / mean": median_ratio(means, batch),
-    }  # fmt: skip
+    }
 
 
 def throughput(size: int, index: candgen.PivotTokenIndex, queries: Sequence[str]) -> dict[str, Any]:
@@ -239,11 +252,12 @@ def throughput(size: int, index: candgen.PivotTokenIndex, queries: Sequence[str]
     rounds = in_turn(runs, REPEATS)
     one, two = ([seconds for seconds, _ in rounds[threads]] for threads in (1, 2))
     return {
-        "entities": size, "mentions": len(queries),
+        "entities": size,
+        "mentions": len(queries),
         "a second, 1 thread": len(queries) / statistics.median(one),
         "a second, 2 threads": len(queries) / statistics.median(two),
         "2 threads / 1": median_ratio(one, two),
-    }  # fmt: skip
+    }
 
 
 def measure(size: int, report: Report) -> None:
@@ -254,9 +268,10 @@ def measure(size: int, report: Report) -> None:
     for lam in LAMS:  # every page and every kernel that is needed, once
         index.candidates(queries, K, lam=lam)
     single_calls(index, queries[:100])
-    report.add("Single calls, one thread (CPU time)", [
-        {"entities": size, **percentiles(index, queries, texts, lam)} for lam in LAMS
-    ])  # fmt: skip
+    report.add(
+        "Single calls, one thread (CPU time)",
+        [{"entities": size, **percentiles(index, queries, texts, lam)} for lam in LAMS],
+    )
     report.add("A call and its kernel (CPU time)", [calls_and_kernel(size, index, queries, texts)])
     report.add("Batches (wall time)", [throughput(size, index, queries)])
     few = slice(0, PEER_QUERIES)

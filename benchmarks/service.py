@@ -140,9 +140,7 @@ class Calls:
             self.over.set()
 
 
-def ask(
-    port: int, requests: Sequence[bytes], connections: int, most: int, seconds: float
-) -> Load:  # fmt: skip
+def ask(port: int, requests: Sequence[bytes], connections: int, most: int, seconds: float) -> Load:
     """Send requests over so many connections, at most so many, and for so long."""
 
     async def run() -> Load:
@@ -187,9 +185,18 @@ class Asked(NamedTuple):
 def service(path: Path, workers: int) -> Iterator[Asked]:
     """``candgen serve``."""
     command = [
-        sys.executable, "-m", "candgen", "serve", f"bench={path}", "--port", "0",
-        "--workers", str(workers), "--max-requests", "256",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "candgen",
+        "serve",
+        f"bench={path}",
+        "--port",
+        "0",
+        "--workers",
+        str(workers),
+        "--max-requests",
+        "256",
+    ]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
     ) as process:
@@ -273,9 +280,13 @@ def cpu(processes: Sequence[psutil.Process]) -> float:
 
 
 def load(
-    pool: ProcessPoolExecutor, asked: Asked, requests: Sequence[bytes], connections: int,
-    most: int, seconds: float,
-) -> Load:  # fmt: skip
+    pool: ProcessPoolExecutor,
+    asked: Asked,
+    requests: Sequence[bytes],
+    connections: int,
+    most: int,
+    seconds: float,
+) -> Load:
     """What the client sees, and what it costs those who answer."""
     before = cpu(asked.processes)
     made = pool.submit(ask, asked.port, requests, connections, most, seconds).result()
@@ -324,18 +335,17 @@ def one_connection(
             "p50 over the call, ms": statistics.median(
                 a - b for a, b in zip(p50[name], p50["Python call"], strict=True)
             ),
-            "CPU ms a request": 1e3 * statistics.median(
-                each.cpu / len(each.seconds) for each in rounds[name]
-            ),
+            "CPU ms a request": 1e3
+            * statistics.median(each.cpu / len(each.seconds) for each in rounds[name]),
             "errors": sum(each.errors for each in rounds[name]),
         }
         for name in runs
-    ]  # fmt: skip
+    ]
 
 
 def many_connections(
     pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Asked, seconds: float
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """Requests a second and how long they take, by connections and mentions a request."""
     kinds = {
         1: [single(mention) for mention in mentions],
@@ -346,14 +356,16 @@ def many_connections(
         made = load(pool, asked, kinds[size], connections, 10**6, seconds)
         rows.append(
             {
-                "connections": connections, "mentions a request": size,
+                "connections": connections,
+                "mentions a request": size,
                 "requests/s": len(made.seconds) / made.wall,
                 "mentions/s": size * len(made.seconds) / made.wall,
                 **quantiles(made.seconds),
                 "CPU ms a request": 1e3 * made.cpu / len(made.seconds),
-                "requests": len(made.seconds), "errors": made.errors,
+                "requests": len(made.seconds),
+                "errors": made.errors,
             }
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -377,7 +389,7 @@ class Memory(threading.Thread):
 
 def a_long_time(
     pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Asked, seconds: float
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Whether anything fails, or grows."""
     memory = Memory(asked.processes)
     memory.start()
@@ -387,11 +399,17 @@ def a_long_time(
     memory.join()
     rss, pss = zip(*memory.seen, strict=True)
     return {
-        "connections": max(CONNECTIONS), "seconds": made.wall, "requests": len(made.seconds),
-        "errors": made.errors, **quantiles(made.seconds),
-        "RSS MB, begin": rss[0] / 1e6, "RSS MB, end": rss[-1] / 1e6, "RSS MB, most": max(rss) / 1e6,
-        "PSS MB, begin": pss[0] / 1e6, "PSS MB, end": pss[-1] / 1e6,
-    }  # fmt: skip
+        "connections": max(CONNECTIONS),
+        "seconds": made.wall,
+        "requests": len(made.seconds),
+        "errors": made.errors,
+        **quantiles(made.seconds),
+        "RSS MB, begin": rss[0] / 1e6,
+        "RSS MB, end": rss[-1] / 1e6,
+        "RSS MB, most": max(rss) / 1e6,
+        "PSS MB, begin": pss[0] / 1e6,
+        "PSS MB, end": pss[-1] / 1e6,
+    }
 
 
 # -- all of it ------------------------------------------------------------------------------------
@@ -433,9 +451,13 @@ def main() -> None:
     question = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=question)
     parser.add_argument(
-        "--size", type=int, nargs="+", default=[500_000], metavar="ENTITIES",
+        "--size",
+        type=int,
+        nargs="+",
+        default=[500_000],
+        metavar="ENTITIES",
         help="of the world: 50000, 500000 or 2500000 (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--seconds", type=float, default=60.0, help="of load (default: %(default)s)"
     )

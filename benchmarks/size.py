@@ -74,12 +74,17 @@ def open_and_ask(folder: Path, query: str) -> dict[str, float]:
 def arrays(size: int, stored: Stored, postings: int) -> list[dict[str, Any]]:
     """Bytes by array, the largest first, and their sum without the stored mentions."""
     rows = [
-        {"array": name, "entities": size, "type": str(array.dtype), "length": array.size,
-         "MB on disk": stored.sizes[name] / 1e6,
-         "bytes a posting on disk": stored.sizes[name] / postings,
-         "in memory": array.nbytes / postings}
+        {
+            "array": name,
+            "entities": size,
+            "type": str(array.dtype),
+            "length": array.size,
+            "MB on disk": stored.sizes[name] / 1e6,
+            "bytes a posting on disk": stored.sizes[name] / postings,
+            "in memory": array.nbytes / postings,
+        }
         for name, array in stored.arrays.items()
-    ]  # fmt: skip
+    ]
     rows.sort(key=lambda row: -row["MB on disk"])
     sums = []
     for title, counted in {
@@ -124,12 +129,17 @@ def pages(
     megabytes = {path.name: path.stat().st_size / 1e6 for path in folder.iterdir()}
     megabytes["all"] = sum(megabytes.values())
     rows = [
-        {"array": name.split(".npy")[0].rsplit(".", 1)[0], "entities": size, "MB": megabytes[name],
-         "before, %": 100 * before[name], "opened, %": 100 * opened[name],
-         "one query, %": 100 * statistics.median(shares[name] for shares in asked)}
+        {
+            "array": name.split(".npy")[0].rsplit(".", 1)[0],
+            "entities": size,
+            "MB": megabytes[name],
+            "before, %": 100 * before[name],
+            "opened, %": 100 * opened[name],
+            "one query, %": 100 * statistics.median(shares[name] for shares in asked),
+        }
         for name in sorted(megabytes, key=lambda name: -megabytes[name])
         if megabytes[name] > megabytes["all"] / 200
-    ]  # fmt: skip
+    ]
     return rows, {"entities": size, "median ms": 1e3 * statistics.median(seconds)}
 
 

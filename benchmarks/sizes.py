@@ -65,13 +65,14 @@ def main() -> None:
         "Reading",
         [
             {
-                "wiki": language, **each,
+                "wiki": language,
+                **each,
                 "CPU s a MB": each["CPU seconds"] / each["compressed MB"],
                 "Parquet MB a MB": each["rows as Parquet MB"] / each["compressed MB"],
             }
             for language, each in wikis.items()
         ],
-    )  # fmt: skip
+    )
     report.write()
 
 

@@ -84,13 +84,16 @@ def measure(real: Path, folder: Path, options: argparse.Namespace) -> dict[str, 
     work = partial(in_child, run, OURS, short, long, workers=options.workers)
     most, taken = watched(work)
     return {
-        "links": int(taken["links"]), "GB of XML": size.xml / 1e9,
-        "GB of bz2": long.stat().st_size / 1e9, "workers": options.workers,
-        "CPU s": taken["cpu"], "wall s": taken["wall"],
+        "links": int(taken["links"]),
+        "GB of XML": size.xml / 1e9,
+        "GB of bz2": long.stat().st_size / 1e9,
+        "workers": options.workers,
+        "CPU s": taken["cpu"],
+        "wall s": taken["wall"],
         "links/s (wall)": taken["links"] / taken["wall"],
         **{f"{what}, MB": memory / 1e6 for what, memory in most.items()},
         "of that before, MB": taken["before"] / 1e6,
-    }  # fmt: skip
+    }
 
 
 def main() -> None:
@@ -113,8 +116,10 @@ def main() -> None:
     os.environ["TMPDIR"] = str(options.folder)  # where the processes to come make their folders
     report = Report("spill", question, [options.links])
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        report.add("Counting links, most memory of all processes at once",
-                   [measure(options.dump, Path(folder), options)])  # fmt: skip
+        report.add(
+            "Counting links, most memory of all processes at once",
+            [measure(options.dump, Path(folder), options)],
+        )
     report.write()
 
 

@@ -85,20 +85,26 @@ def measure(key: str, training: Training, dev: list[Query], report: Report) -> N
         f"What they take (CPU time, medians of {REPEATS})",
         [
             {
-                "pair": key, "method": name, "dev queries": len(dev), **found[name],
+                "pair": key,
+                "method": name,
+                "dev queries": len(dev),
+                **found[name],
                 "build, s": median(building[name]),
                 "ms a query": 1e3 * median(asking[name]) / len(dev),
             }
             for name in indexes
         ],
-    )  # fmt: skip
+    )
     report.add(
         f"Beside {PLAIN}: ratios (those of times are medians), and percentage points",
         [
             {
-                "pair": key, "method": name,
-                **{what: found[name][what] / found[PLAIN][what]
-                   for what in ("tokens", "postings", "bytes")},
+                "pair": key,
+                "method": name,
+                **{
+                    what: found[name][what] / found[PLAIN][what]
+                    for what in ("tokens", "postings", "bytes")
+                },
                 "build": median_ratio(building[name], building[PLAIN]),
                 "query": median_ratio(asking[name], asking[PLAIN]),
                 "dev recall@30, points": found[name]["dev recall@30"]
@@ -107,7 +113,7 @@ def measure(key: str, training: Training, dev: list[Query], report: Report) -> N
             for name in indexes
             if name != PLAIN
         ],
-    )  # fmt: skip
+    )
 
 
 def main() -> None:

@@ -133,9 +133,12 @@ def parse(kind: str, path: Path) -> None:
 def ours(path: Path, folder: Path, workers: int = 1) -> None:
     """Everything: tables for four languages and entities."""
     extract_wikidata(
-        path, folder, selection=Selection(languages=LANGUAGES), workers=workers,
+        path,
+        folder,
+        selection=Selection(languages=LANGUAGES),
+        workers=workers,
         part_size=None if workers == 1 else 1 << 20,  # the dump is too small for parts as they are
-    )  # fmt: skip
+    )
 
 
 def memory_of(path: Path, folder: Path) -> int:
@@ -164,9 +167,15 @@ def measure(paths: dict[str, Path], number: int, folder: Path, report: Report) -
     size = paths["plain"].stat().st_size
     report.add(
         "The dump",
-        [{"items": number, "MB": size / 1e6, "kB an item": size / 1e3 / number,
-          **{f"{kind}, MB": paths[kind].stat().st_size / 1e6 for kind in ("gz", "bz2")}}],
-    )  # fmt: skip
+        [
+            {
+                "items": number,
+                "MB": size / 1e6,
+                "kB an item": size / 1e3 / number,
+                **{f"{kind}, MB": paths[kind].stat().st_size / 1e6 for kind in ("gz", "bz2")},
+            }
+        ],
+    )
     for kind, path in paths.items():
         works = {
             "unpack": partial(unpack, kind, path),
@@ -178,15 +187,18 @@ def measure(paths: dict[str, Path], number: int, folder: Path, report: Report) -
             f"One process (CPU time, medians of {REPEATS})",
             [
                 {
-                    "format": kind, "what": name, "s": median(seconds),
-                    "items a s": number / median(seconds), "MB a s": size / 1e6 / median(seconds),
+                    "format": kind,
+                    "what": name,
+                    "s": median(seconds),
+                    "items a s": number / median(seconds),
+                    "MB a s": size / 1e6 / median(seconds),
                     "beside unpack": median_ratio(seconds, found["unpack"]),
                     "beside json.loads": median_ratio(seconds, found["unpack, json.loads"]),
                     "real dump, h": hours(size / median(seconds)),
                 }
                 for name, seconds in found.items()
             ],
-        )  # fmt: skip
+        )
         runs = {
             workers: partial(waited, partial(ours, path, folder / f"made-{kind}", workers))
             for workers in (1, 2)
@@ -196,12 +208,14 @@ def measure(paths: dict[str, Path], number: int, folder: Path, report: Report) -
             f"Two processes (seconds passed, medians of {REPEATS}, starting them included)",
             [
                 {
-                    "format": kind, "one, s": median(passed["1"]), "two, s": median(passed["2"]),
+                    "format": kind,
+                    "one, s": median(passed["1"]),
+                    "two, s": median(passed["2"]),
                     "one beside two": median_ratio(passed["1"], passed["2"]),
                     "memory of one, MB": in_child(memory_of, path, folder / "child") / 1e6,
                 }
             ],
-        )  # fmt: skip
+        )
 
 
 def main() -> None:

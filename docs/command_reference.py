@@ -36,7 +36,7 @@ def command_reference() -> str:
     return "\n".join(lines) + "\n\n" + sections
 
 
-def _parameters(command: Any, context: Any) -> Iterator[str]:  # noqa: ANN401 (click's or Typer's)
+def _parameters(command: Any, context: Any) -> Iterator[str]:  # noqa: ANN401
     """The arguments, then the options: how each is written, what it means, its default."""
     for parameter in command.get_params(context):
         written, meaning = parameter.get_help_record(context)

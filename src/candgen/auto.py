@@ -88,7 +88,7 @@ def build_auto(
         raise ParameterError("the target has no names: give a table, or at least one name")
     parts = _parts(target, seed, language) if isinstance(target, MentionTable) else None
     known = names if names is not None else target if parts is None else parts.train
-    assert known is not None  # noqa: S101 (one of the three is there)
+    assert known is not None  # noqa: S101
     own = target if isinstance(target, MentionTable) else None
     ranking, pivots = choose_pivots(
         known, candidates, language=language, most=most, own=own, progress=progress
@@ -106,9 +106,11 @@ def build_auto(
     reasons += [why, *_why_weights(tuning)]
     tried: Any = RERANK(training, parameters)
     report = evaluate(
-        dict(zip(STAGES, (tried.generator, tried), strict=True)), parts.test, ks=(1, 10, 30),
+        dict(zip(STAGES, (tried.generator, tried), strict=True)),
+        parts.test,
+        ks=(1, 10, 30),
         progress=progress,
-    )  # fmt: skip
+    )
     reasons.append(_why_stage(report, tried))
     whole = Training(pivots, target, language, progress=progress)  # type: ignore[arg-type]
     index: Any = RERANK(whole, parameters)
@@ -134,9 +136,15 @@ def choose_pivots(
     ``own`` is the whole table that the target is a part of: no pivot, under whatever name.
     """
     ranking = rank_pivots(
-        target, candidates, by="closeness", language=language, most=most, least=LEAST_GAIN,
-        own=own, progress=progress,
-    )  # fmt: skip
+        target,
+        candidates,
+        by="closeness",
+        language=language,
+        most=most,
+        least=LEAST_GAIN,
+        own=own,
+        progress=progress,
+    )
     chosen = ranking.chosen()
     if not chosen:
         log.warning("no language has names like the target's: do not expect to find much")

@@ -119,10 +119,17 @@ class Search(Protocol):
     """Chooses the weights of several pivots on dev, quicker than by trying every combination."""
 
     def __call__(
-        self, training: Training, fixed: Parameters, queries: Sequence[Query], k: int, /,
-        *, lams: Sequence[float] | None = None, worth: float = MIN_POINTS_PER_TENTH,
+        self,
+        training: Training,
+        fixed: Parameters,
+        queries: Sequence[Query],
+        k: int,
+        /,
+        *,
+        lams: Sequence[float] | None = None,
+        worth: float = MIN_POINTS_PER_TENTH,
         progress: Progress | None = None,
-    ) -> Searched | None:  # fmt: skip
+    ) -> Searched | None:
         """What was found; None if these fixed parameters are beyond it."""
 
 

@@ -164,8 +164,12 @@ def test_a_service_may_be_named_with_or_without_its_path(script, given, address)
 def test_cells_are_read_with_what_openrefine_decided(script):
     cells = script.read_cells(ALL)
     assert [(cell.name, cell.judgment) for cell in cells] == [
-        ("Tórshavn", "matched"), ("Havnin", "none"), ("Zzqx", "none"), ("Noreg", ""), ("", ""),
-    ]  # fmt: skip
+        ("Tórshavn", "matched"),
+        ("Havnin", "none"),
+        ("Zzqx", "none"),
+        ("Noreg", ""),
+        ("", ""),
+    ]
     assert cells[0].candidates == (script.Candidate("Q10704", "Tórshavn", 99.9722),)
     assert [each.entity for each in cells[1].candidates] == ["Q1119", "Q44782"]
     assert [cell.candidates for cell in cells[2:]] == [(), (), ()]
@@ -257,15 +261,28 @@ def test_openrefine_reconciles_a_column(tmp_path):
         "Q6256\tland\t\n",
     )
     names = written(tmp_path / "names.tsv", "mention\tentity\nTórshavn\tQ10704\nNoreg\tQ20\n")
-    command = [sys.executable, "-m", "candgen", "serve", str(tmp_path / "fo.candgen"), "--port",
-               "0", "--quiet", "--entities", str(tmp_path / "types.tsv")]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "candgen",
+        "serve",
+        str(tmp_path / "fo.candgen"),
+        "--port",
+        "0",
+        "--quiet",
+        "--entities",
+        str(tmp_path / "types.tsv"),
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as serving:
         try:
             address = serving.stdout.readline().strip()
             done = subprocess.run(
-                [sys.executable, SCRIPT, address, names, "--type", "Q6256"], cwd=tmp_path,
-                capture_output=True, encoding="utf-8", timeout=300,
-            )  # fmt: skip
+                [sys.executable, SCRIPT, address, names, "--type", "Q6256"],
+                cwd=tmp_path,
+                capture_output=True,
+                encoding="utf-8",
+                timeout=300,
+            )
         finally:
             serving.terminate()
     assert done.returncode == 0, done.stderr

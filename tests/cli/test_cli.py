@@ -95,8 +95,11 @@ def world(tmp_path_factory):
     index = candgen.PivotTokenIndex.build(
         pivots={"is": candgen.MentionTable.from_pairs(toy.ICELANDIC)},
         target=candgen.MentionTable.from_pairs(toy.FAROESE),
-        language="fo", alpha=toy.ALPHA, lam=1.0, tokenizer=candgen.CharNgrams(*toy.NGRAMS),
-    )  # fmt: skip
+        language="fo",
+        alpha=toy.ALPHA,
+        lam=1.0,
+        tokenizer=candgen.CharNgrams(*toy.NGRAMS),
+    )
     index.save(folder / "fo.candgen")
     return folder
 
@@ -208,19 +211,10 @@ NEURAL = "build --method charagram --pivot {world}/is.tsv "
         ("build --pivot {world}/is.tsv --set epochs -o {world}/x", "NAME=VALUE"),
         ("build --pivot {world}/is.tsv --set depth=3 -o {world}/x", "--set depth"),
         ("build --pivot {world}/is.tsv --set lam=1 --lam 2 -o {world}/x", "--lam and --set lam"),
-        (
-            NEURAL + "--english {world}/no.tsv -o {world}/x",
-            "no.tsv",
-        ),
+        (NEURAL + "--english {world}/no.tsv -o {world}/x", "no.tsv"),
         ("build --pivot {world}/is.tsv --english en= -o {world}/x", "--english"),
-        (
-            NEURAL + "--english {world}/is.tsv --dev {world}/no.tsv -o {world}/x",
-            "no.tsv",
-        ),
-        (
-            NEURAL + "--english {world}/is.tsv --dev {world}/fo.tsv.gz -o {world}/x",
-            "UTF-8",
-        ),
+        (NEURAL + "--english {world}/is.tsv --dev {world}/no.tsv -o {world}/x", "no.tsv"),
+        (NEURAL + "--english {world}/is.tsv --dev {world}/fo.tsv.gz -o {world}/x", "UTF-8"),
         # What is wrong with -o is said before the tables are read.
         ("build --pivot {world}/nowhere.tsv -o {world}/no/where", "no/where"),
         ("build --pivot {world}/nowhere.tsv -o {world}/is.tsv/x", "is.tsv/x"),
@@ -290,14 +284,23 @@ def test_alphas_are_for_one_pivot_or_for_the_others():
 def test_settings_are_json_values():
     texts = ["a=true", "b=false", "c=20", "d=-3", "e=0.5", "f=1e-3", "g=.5", "h=x=y", "i=True"]
     assert parse_settings(texts) == {
-        "a": True, "b": False, "c": 20, "d": -3, "e": 0.5, "f": 0.001, "g": 0.5, "h": "x=y",
+        "a": True,
+        "b": False,
+        "c": 20,
+        "d": -3,
+        "e": 0.5,
+        "f": 0.001,
+        "g": 0.5,
+        "h": "x=y",
         "i": "True",
-    }  # fmt: skip
+    }
     types = [type(value) for value in parse_settings(texts).values()]
     assert types == [bool, bool, int, int, float, float, float, str, str]
     assert parse_settings(["s=fo,is", "t=fo,", "n=1,2.5"]) == {
-        "s": ["fo", "is"], "t": ["fo"], "n": [1, 2.5],
-    }  # fmt: skip
+        "s": ["fo", "is"],
+        "t": ["fo"],
+        "n": [1, 2.5],
+    }
     odd = {"a": "nan", "b": "inf", "c": "1e999", "d": "1_000", "e": "٣", "f": "1.2.3"}
     assert parse_settings([f"{name}={text}" for name, text in odd.items()]) == odd
     for wrong in (["epochs"], ["=20"], ["epochs="], ["a=1", "a=2"]):
@@ -345,18 +348,43 @@ def test_the_command_that_build_recommends_works(cli, world, tmp_path):
 
 def test_build_passes_every_option_on(cli, world, tmp_path):
     result = cli(
-        "build", "--pivot", world / "is.tsv", "--pivot", f"da={world / 'fo.tsv.gz'}",
-        "--alpha", "da=0.1", "--alpha", "0.3", "--lam", "0.7", "--threshold", "0.25",
-        "--ngrams", "1-3", "--unit", "grapheme", "--normalizer", "paper", "--language", "tr",
-        "--threads", "1", "-o", tmp_path / "x.candgen",
-    )  # fmt: skip
+        "build",
+        "--pivot",
+        world / "is.tsv",
+        "--pivot",
+        f"da={world / 'fo.tsv.gz'}",
+        "--alpha",
+        "da=0.1",
+        "--alpha",
+        "0.3",
+        "--lam",
+        "0.7",
+        "--threshold",
+        "0.25",
+        "--ngrams",
+        "1-3",
+        "--unit",
+        "grapheme",
+        "--normalizer",
+        "paper",
+        "--language",
+        "tr",
+        "--threads",
+        "1",
+        "-o",
+        tmp_path / "x.candgen",
+    )
     assert result.status == 0, result.err
     parameters = candgen.load(tmp_path / "x.candgen").parameters
     assert parameters["alpha"] == {"is": 0.3, "da": 0.1}
     assert (parameters["lam"], parameters["threshold"]) == (0.7, 0.25)
     assert parameters["tokenizer"] == {
-        "kind": "char_ngrams", "low": 1, "high": 3, "unit": "grapheme", "wildcards": False,
-    }  # fmt: skip
+        "kind": "char_ngrams",
+        "low": 1,
+        "high": 3,
+        "unit": "grapheme",
+        "wildcards": False,
+    }
     assert (parameters["normalizer"], parameters["language"]) == ("paper", "tr")
     assert parameters["target"] is None
 
@@ -622,8 +650,9 @@ def test_a_reader_that_has_enough(index):
     with popen("query", index) as run:
         feeder = subprocess.Popen(
             [sys.executable, "-c", "import sys\nfor i in range(200000): print('Wien', i)"],
-            stdout=run.stdin, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            stdout=run.stdin,
+            stderr=subprocess.DEVNULL,
+        )
         run.stdin.close()
         assert json.loads(run.stdout.readline())["mention"] == "Wien 0"
         run.stdout.close()
@@ -638,8 +667,10 @@ def test_a_reader_that_reads_nothing(index, arguments):
     os.close(reading)
     run = subprocess.run(
         command("query", index, "Vín", *arguments),
-        stdout=writing, stderr=subprocess.PIPE, env=environment(),
-    )  # fmt: skip
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
     os.close(writing)
     assert run.returncode in (0, 141)
     assert run.stderr == b""
@@ -681,9 +712,11 @@ def test_streams_that_are_closed(index):
 
 def test_the_locale_does_not_matter(index):
     run = subprocess.run(
-        command("query", index, "-k", "1"), input="Vín\n".encode(), capture_output=True,
+        command("query", index, "-k", "1"),
+        input="Vín\n".encode(),
+        capture_output=True,
         env=environment(LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="ascii"),
-    )  # fmt: skip
+    )
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout.decode("utf-8"))["mention"] == "Vín"
 
@@ -705,9 +738,13 @@ sys.exit(status)
 
     def peak(lines):
         run = subprocess.run(
-            [sys.executable, "-c", script], input=b"%3999s\n" % b"" * lines,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(), timeout=300,
-        )  # fmt: skip
+            [sys.executable, "-c", script],
+            input=b"%3999s\n" % b"" * lines,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            timeout=300,
+        )
         assert run.returncode == 0, run.stderr.decode()
         return int(run.stderr) / 1000
 
@@ -771,9 +808,13 @@ def test_info_for_programs(cli, world, index):
     assert found["verified"] is True
     assert found["language"] == "fo"
     assert found["languages"]["is"] == {
-        "role": "pivot", "alpha": 0.5, "pairs": 3, "occurrences": 6, "entities": 3,
+        "role": "pivot",
+        "alpha": 0.5,
+        "pairs": 3,
+        "occurrences": 6,
+        "entities": 3,
         "sha256": candgen.MentionTable.read(world / "is.tsv").digest,
-    }  # fmt: skip
+    }
     assert found["languages"]["fo"]["role"] == "target"
     assert found["languages"]["fo"]["alpha"] == 1.0
     assert (found["lam"], found["threshold"]) == (1.0, 0.0)

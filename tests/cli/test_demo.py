@@ -19,7 +19,7 @@ import typer
 from typer.testing import CliRunner
 
 import candgen
-from candgen.cli import demo as _command  # noqa: F401 (what the package calls demo is a function)
+from candgen.cli import demo as _command  # noqa: F401
 from candgen.cli import main
 from candgen.errors import MissingExtraError, ParameterError
 from candgen.integrations import cldr
@@ -242,9 +242,12 @@ def test_the_suggested_commands_work(printed, monkeypatch, capfdbinary):
     monkeypatch.chdir(folder)
     commands = [shlex.split(line) for line in text.partition("Try next:")[2].splitlines() if line]
     assert [command[:2] for command in commands] == [
-        ["candgen", "query"], ["candgen", "explain"], ["candgen", "info"], ["candgen", "serve"],
+        ["candgen", "query"],
+        ["candgen", "explain"],
+        ["candgen", "info"],
+        ["candgen", "serve"],
         ["candgen", "demo"],
-    ]  # fmt: skip
+    ]
     for command in commands:
         if command[1] == "serve":  # it would go on; test_cli_serve.py starts it
             assert command[2:] == ["demo-fo.candgen"]
@@ -263,10 +266,14 @@ def test_on_a_terminal_it_ends_with_a_page_until_control_c(tmp_path):
 
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "candgen", "demo"], stdin=theirs, stdout=theirs, stderr=theirs,
-        cwd=tmp_path, start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 (no threads here)
-    )  # fmt: skip
+        [sys.executable, "-m", "candgen", "demo"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=tmp_path,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
+    )
     os.close(theirs)
     shown = b""
     try:

@@ -110,8 +110,10 @@ def test_split_in_the_released_layout(cli, tables, tmp_path):
     assert cli("split", tables / "fo.tsv.gz", *arguments).status == 0
     folder = tmp_path / "new" / "data" / "fo"
     assert sorted(path.name for path in folder.iterdir()) == [
-        "mentions_dev_type.txt", "mentions_tr.txt", "mentions_tt_type.txt",
-    ]  # fmt: skip
+        "mentions_dev_type.txt",
+        "mentions_tr.txt",
+        "mentions_tt_type.txt",
+    ]
     done = cli("tune", folder, "--pivot", tables / "is.tsv.gz")
     assert done.status == 0
     assert "best on dev" in done.out
@@ -170,14 +172,26 @@ def test_tune_shows_every_choice_and_builds_the_best(cli, tables, dataset, tmp_p
 
 def test_tune_in_json(cli, tables, dataset):
     done = cli(
-        "tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz",
-        "--grid", "alpha=0,1", "--grid", "lam=2",
-        "-k", 3, "--format", "json",
-    )  # fmt: skip
+        "tune",
+        dataset,
+        "--method",
+        "pti",
+        "--pivot",
+        tables / "is.tsv.gz",
+        "--grid",
+        "alpha=0,1",
+        "--grid",
+        "lam=2",
+        "-k",
+        3,
+        "--format",
+        "json",
+    )
     found = json.loads(done.out)
     assert [trial["parameters"] for trial in found["trials"]] == [
-        {"alpha": 0.0, "lam": 2.0}, {"alpha": 1.0, "lam": 2.0},
-    ]  # fmt: skip
+        {"alpha": 0.0, "lam": 2.0},
+        {"alpha": 1.0, "lam": 2.0},
+    ]
     assert found["k"] == 3
     assert found["queries"] == 15
     assert found["best"] in found["trials"]
@@ -185,13 +199,25 @@ def test_tune_in_json(cli, tables, dataset):
 
 def test_tune_among_normalizers(cli, tables, dataset):
     done = cli(
-        "tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz",
-        "--grid", "normalizer=default,none",
-        "--grid", "lam=1", "--grid", "alpha=1", "--format", "json",
-    )  # fmt: skip
+        "tune",
+        dataset,
+        "--method",
+        "pti",
+        "--pivot",
+        tables / "is.tsv.gz",
+        "--grid",
+        "normalizer=default,none",
+        "--grid",
+        "lam=1",
+        "--grid",
+        "alpha=1",
+        "--format",
+        "json",
+    )
     assert [trial["parameters"]["normalizer"] for trial in json.loads(done.out)["trials"]] == [
-        "default", "none",
-    ]  # fmt: skip
+        "default",
+        "none",
+    ]
 
 
 def test_tune_of_several_pivots_tells_what_each_brings(cli, tables, dataset, tmp_path):
@@ -308,10 +334,19 @@ def test_tune_of_a_folder_that_is_no_dataset(cli, tmp_path):
 def test_tune_says_when_it_folds_text_otherwise_than_split(cli, tables, dataset, tmp_path):
     assert cli("tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz").err == ""
     done = cli(
-        "tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz",
-        "--normalizer", "none", "--language",
-        "nn", "-o", tmp_path / "nn",
-    )  # fmt: skip
+        "tune",
+        dataset,
+        "--method",
+        "pti",
+        "--pivot",
+        tables / "is.tsv.gz",
+        "--normalizer",
+        "none",
+        "--language",
+        "nn",
+        "-o",
+        tmp_path / "nn",
+    )
     assert "was split with normalizer default, the index folds text with none" in done.err
     index = candgen.load(tmp_path / "nn")
     assert index.language == "nn"
@@ -335,23 +370,35 @@ def mine(monkeypatch):
         return METHODS["pti"](replace(training, english=None), {"lam": parameters["mu"]})
 
     method = Method(
-        build=build, size=lambda _: Size(1), grid={"mu": (0.1, 1.0)}, neural=True,
+        build=build,
+        size=lambda _: Size(1),
+        grid={"mu": (0.1, 1.0)},
+        neural=True,
         options=frozenset({"epochs", "pairs"}),
-    )  # fmt: skip
+    )
     monkeypatch.setitem(METHODS, "mine", method)
     return given
 
 
 def test_tune_any_method_with_english_names_and_what_is_set(cli, tables, dataset, tmp_path, mine):
     arguments = (
-        "tune", dataset, "--pivot", tables / "is.tsv.gz", "--method", "mine", "--english",
-        tables / "en.tsv.gz", "--set", "epochs=3",
-    )  # fmt: skip
+        "tune",
+        dataset,
+        "--pivot",
+        tables / "is.tsv.gz",
+        "--method",
+        "mine",
+        "--english",
+        tables / "en.tsv.gz",
+        "--set",
+        "epochs=3",
+    )
     done = cli(*arguments, "-o", tmp_path / "mine")
     assert done.status == 0, done.err
     assert [parameters for _, parameters in mine] == [
-        {"epochs": 3, "mu": 0.1}, {"epochs": 3, "mu": 1.0},
-    ]  # fmt: skip
+        {"epochs": 3, "mu": 0.1},
+        {"epochs": 3, "mu": 1.0},
+    ]
     for training, _ in mine:
         assert training.english == TABLES["en"]
         assert list(training.dev) == read_dataset(dataset).dev
@@ -423,8 +470,11 @@ def test_evaluate_writes_every_answer(cli, dataset, indexes, tmp_path):
     lines = (tmp_path / "answers.tsv").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + 2 * 15
     assert {line.split("\t")[-1] for line in lines[1:]} <= {
-        "found", "not in the candidate space", "ranked too low", "no candidates",
-    }  # fmt: skip
+        "found",
+        "not in the candidate space",
+        "ranked too low",
+        "no candidates",
+    }
     assert len(read_queries(dataset / "test.tsv")) == 15
 
 
@@ -478,10 +528,17 @@ def test_bad_rows_may_be_skipped(cli, tables, dataset, indexes, tmp_path, comman
         "tune": ["tune", dataset, "--pivot", bad / "is.tsv"],
         "evaluate": ["evaluate", dataset, indexes[0], "--pivot", bad / "is.tsv"],
         "reproduce": [
-            "reproduce", "ceilings", "--data", bad, "--pair", "fo-is", "-o", tmp_path / "out",
+            "reproduce",
+            "ceilings",
+            "--data",
+            bad,
+            "--pair",
+            "fo-is",
+            "-o",
+            tmp_path / "out",
             "--no-figures",
         ],
-    }[command]  # fmt: skip
+    }[command]
     refused = cli(*arguments)
     assert refused.status == 2
     assert "is.tsv line" in refused.err
@@ -516,9 +573,22 @@ def test_names_of_indexes():
 
 def test_reproduce_prints_and_writes(cli, tables, tmp_path):
     done = cli(
-        "reproduce", "main-results", "--data", tables, "--pair", "fo-is", "--pair", "olo-fi",
-        "--methods", "pti", "--per-type", 5, "-o", tmp_path / "out", "--no-figures",
-    )  # fmt: skip
+        "reproduce",
+        "main-results",
+        "--data",
+        tables,
+        "--pair",
+        "fo-is",
+        "--pair",
+        "olo-fi",
+        "--methods",
+        "pti",
+        "--per-type",
+        5,
+        "-o",
+        tmp_path / "out",
+        "--no-figures",
+    )
     assert done.status == 0, done.err
     assert "pti, paper" in done.out
     assert "not in the paper" not in done.out
@@ -527,18 +597,39 @@ def test_reproduce_prints_and_writes(cli, tables, tmp_path):
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "candgen reproduce main-results --data" in page
     again = cli(
-        "reproduce", "query-types", "--data", tables, "--pair", "olo-fi", "--per-type", 5,
-        "--zero-shot-only", "none", "-o", tmp_path / "out", "--no-figures",
-    )  # fmt: skip
+        "reproduce",
+        "query-types",
+        "--data",
+        tables,
+        "--pair",
+        "olo-fi",
+        "--per-type",
+        5,
+        "--zero-shot-only",
+        "none",
+        "-o",
+        tmp_path / "out",
+        "--no-figures",
+    )
     assert again.status == 0, again.err
     assert "easy" in again.out
 
 
 def test_reproduce_several_with_methods_in_the_catalogues_order(cli, tables, tmp_path, mine):
     arguments = (
-        "reproduce", "query-types", "main-results", "--data", tables, "--pair", "fo-is",
-        "--per-type", 5, "-o", tmp_path / "out", "--no-figures",
-    )  # fmt: skip
+        "reproduce",
+        "query-types",
+        "main-results",
+        "--data",
+        tables,
+        "--pair",
+        "fo-is",
+        "--per-type",
+        5,
+        "-o",
+        tmp_path / "out",
+        "--no-figures",
+    )
     done = cli(*arguments, "--methods", "mine,pti", "--epochs", 2, "--pairs", 9)
     assert done.status == 0, done.err
     assert done.out.index("Micro recall@30") < done.out.index("Recall@30 by query type")
@@ -602,10 +693,24 @@ def test_a_mistake_in_the_data_leaves_nothing_behind(cli, tables, tmp_path):
 
 def test_high_resource_languages_can_be_chosen(cli, tables, tmp_path):
     done = cli(
-        "reproduce", "high-resource", "--data", tables, "--pair", "fo-is", "--high-resource",
-        "de,fi", "--per-type", 5, "--seed", 3, "--no-figures", "-o", tmp_path / "out",
-        "--methods", "pti",
-    )  # fmt: skip
+        "reproduce",
+        "high-resource",
+        "--data",
+        tables,
+        "--pair",
+        "fo-is",
+        "--high-resource",
+        "de,fi",
+        "--per-type",
+        5,
+        "--seed",
+        3,
+        "--no-figures",
+        "-o",
+        tmp_path / "out",
+        "--methods",
+        "pti",
+    )
     assert done.status == 0, done.err
     rows = [line.split() for line in done.out.splitlines()]
     assert [row[:4] for row in rows if row[:1] in (["de"], ["fi"])] == [

@@ -44,8 +44,9 @@ def test_query_shows_names(cli, index):
     assert "Rúmenía (is)" in done.out
     answers = cli("query", index, stdin=b"Wien\n\nRumenien\n").answers
     assert [answer["candidates"][0]["entity"] for answer in answers if answer["candidates"]] == [
-        "Q1741", "Q218",
-    ]  # fmt: skip
+        "Q1741",
+        "Q218",
+    ]
 
 
 def test_explain_shows_what_moved_an_entity(cli, index):
@@ -161,9 +162,15 @@ def test_evaluate_compares_both_stages(cli, index, tmp_path):
     queries.write_text("mention\tentity\ttype\nRumenien\tQ218\thard\nWin\tQ1741\thard\n", "utf-8")
     candgen.load(index).generator.save(tmp_path / "first")
     done = cli(
-        "evaluate", queries, f"first={tmp_path / 'first'}", f"both={index}", "-k", 1,
-        "--format", "json",
-    )  # fmt: skip
+        "evaluate",
+        queries,
+        f"first={tmp_path / 'first'}",
+        f"both={index}",
+        "-k",
+        1,
+        "--format",
+        "json",
+    )
     assert done.status == 0, done.err
     assert '"both"' in done.out
 

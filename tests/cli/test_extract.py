@@ -46,16 +46,32 @@ def test_the_options_reach_the_table(cli, dump, tmp_path):
     assert cli("extract", "fo", "--dump", dump, "-o", output, *arguments, *more).status == 0
     options = json.loads(candgen.MentionTable.read(output).metadata["options"])
     assert options == {
-        "namespaces": [0, 14], "templates": False, "refs": False, "tables": False, "titles": True,
-        "redirect_titles": True, "minimum": 1, "pages": 5, "split": None, "seed": 3,
-    }  # fmt: skip
+        "namespaces": [0, 14],
+        "templates": False,
+        "refs": False,
+        "tables": False,
+        "titles": True,
+        "redirect_titles": True,
+        "minimum": 1,
+        "pages": 5,
+        "split": None,
+        "seed": 3,
+    }
 
 
 def test_three_tables(cli, dump, tmp_path):
     result = cli(
-        "extract", "fo", "--dump", dump, "-o", tmp_path / "fo.parquet",
-        "--split-articles", "70,15,15", "--seed", "1",
-    )  # fmt: skip
+        "extract",
+        "fo",
+        "--dump",
+        dump,
+        "-o",
+        tmp_path / "fo.parquet",
+        "--split-articles",
+        "70,15,15",
+        "--seed",
+        "1",
+    )
     assert result.status == 0
     tables = {f"fo.{fold}.parquet" for fold in ("train", "dev", "test")}
     assert names(tmp_path) == {dump.name, "fo.report.json", *tables}

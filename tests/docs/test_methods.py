@@ -72,9 +72,13 @@ def test_the_commands_work(cli, folder, command):
 def test_the_python_works(folder):
     pytest.importorskip("torch", reason="Charagram needs PyTorch, which is optional")
     names = {
-        "candgen": candgen, "icelandic": NAMES["is"], "danish": NAMES["da"], "faroese": NAMES["fo"],
-        "english": NAMES["en"], "dev": SPLIT.dev,
-    }  # fmt: skip
+        "candgen": candgen,
+        "icelandic": NAMES["is"],
+        "danish": NAMES["da"],
+        "faroese": NAMES["fo"],
+        "english": NAMES["en"],
+        "dev": SPLIT.dev,
+    }
     for code in PYTHON:
         exec(compile(code, "methods.md", "exec"), names)
     assert candgen.load("cascade.candgen").candidates(["víkhavnur"])[0]

@@ -48,7 +48,12 @@ def test_the_limits_are_the_defaults():
     )
     limits = Limits()
     assert {name: int(value.replace(",", "")) for name, value in rows.items()} == {
-        "body": limits.body >> 20, "batch": limits.batch, "mention": limits.mention, "k": limits.k,
+        "body": limits.body >> 20,
+        "batch": limits.batch,
+        "mention": limits.mention,
+        "k": limits.k,
         "candidates": limits.candidates,
-        "seconds": limits.seconds, "wait": limits.patience, "requests": limits.concurrency,
-    }  # fmt: skip
+        "seconds": limits.seconds,
+        "wait": limits.patience,
+        "requests": limits.concurrency,
+    }

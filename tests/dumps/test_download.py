@@ -16,14 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candgen.dumps import http_client, published
-from candgen.dumps.download import (
-    KINDS,
-    DownloadError,
-    Kind,
-    Network,
-    State,
-    download,
-)
+from candgen.dumps.download import KINDS, DownloadError, Kind, Network, State, download
 from candgen.errors import ParameterError, StorageError
 from tests.support.faulty_mirror import (
     ARTICLES,
@@ -134,17 +127,9 @@ MENDED = {
         [1.0, 1.0, 1.0],
         "bytes=90000-",
     ),
-    "cut off, then no ranges": (
-        [Fault(cut=70_000), Fault(ranges=False)],
-        [1.0],
-        "bytes=70000-",
-    ),
+    "cut off, then no ranges": ([Fault(cut=70_000), Fault(ranges=False)], [1.0], "bytes=70000-"),
     "cut off, then 416": ([Fault(cut=70_000), Fault(status=416)], [1.0, 2.0], None),
-    "cut off, then another version": (
-        [Fault(cut=70_000), Fault(total=5)],
-        [1.0, 2.0],
-        None,
-    ),
+    "cut off, then another version": ([Fault(cut=70_000), Fault(total=5)], [1.0, 2.0], None),
     "cut off, then from elsewhere": ([Fault(cut=70_000), Fault(shift=5)], [1.0, 2.0], None),
     "says it is longer": ([Fault(lie=10)], [], None),
     "says it is shorter": ([Fault(lie=-10)], [1.0], "bytes="),
@@ -249,9 +234,12 @@ def test_hopeless(mirror, get, name):
 def test_nobody_answers(tmp_path):
     with pytest.raises(DownloadError, match="cannot be fetched: Connection refused; try again"):
         download(
-            ["fo"], tmp_path, mirror="http://127.0.0.1:9", contact=CONTACT,
+            ["fo"],
+            tmp_path,
+            mirror="http://127.0.0.1:9",
+            contact=CONTACT,
             network=Network(attempts=2, sleep=lambda _seconds: None),
-        )  # fmt: skip
+        )
 
 
 @pytest.mark.parametrize("target", ["ftp://example.org/x", "file:///etc/passwd"])

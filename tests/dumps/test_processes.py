@@ -114,12 +114,7 @@ def test_there_are_no_more_workers_than_tasks():
     [
         (careless, [1, 3], TableError, "3.xml is no dump: choose another"),
         (careless, [1, 4], RuntimeError, "KeyError: 'four'"),
-        (
-            deadly,
-            [1, 2],
-            StorageError,
-            ENDED,
-        ),
+        (deadly, [1, 2], StorageError, ENDED),
     ],
 )
 def test_what_goes_wrong_there_is_raised_here(work, tasks, error, message):

@@ -82,9 +82,11 @@ def test_ceilings_by_hand():
     found = ceiling(QUERIES, candidate_space(ICELANDIC))
     assert list(found) == ["all", "easy", "medium", "hard"]
     assert found == {
-        "all": Ceiling(7, pytest.approx(400 / 7)), "easy": Ceiling(1, 100),
-        "medium": Ceiling(2, 50), "hard": Ceiling(4, 50),
-    }  # fmt: skip
+        "all": Ceiling(7, pytest.approx(400 / 7)),
+        "easy": Ceiling(1, 100),
+        "medium": Ceiling(2, 50),
+        "hard": Ceiling(4, 50),
+    }
     joint = ceiling(QUERIES, candidate_space(ICELANDIC, FAROESE))
     assert joint["medium"] == Ceiling(2, 100)
     assert joint["hard"] == Ceiling(4, 50)
@@ -159,9 +161,12 @@ def test_each_language_has_its_own_i():
 
     def unlike(language, languages):
         return unlike_pivots(
-            queries, [ICELANDIC, turkish],
-            normalizer="default", language=language, languages=languages,
-        ).tolist()  # fmt: skip
+            queries,
+            [ICELANDIC, turkish],
+            normalizer="default",
+            language=language,
+            languages=languages,
+        ).tolist()
 
     assert unlike("az", [None, "tr"]) == [False]
     assert unlike("az", ["tr", "is"]) == [True]

@@ -124,9 +124,16 @@ def test_every_query_counts_and_is_asked_once(report):
 def test_the_table_says_all(report):
     table = report.table()
     assert table.columns == (
-        "generator", "subset", "queries", "recall@1", "recall@2", "recall@3", "95% of @3", "MRR",
+        "generator",
+        "subset",
+        "queries",
+        "recall@1",
+        "recall@2",
+        "recall@3",
+        "95% of @3",
+        "MRR",
         "ceiling",
-    )  # fmt: skip
+    )
     rows = {row[:2]: row[2:] for row in table.rows}
     assert rows["first", "all"][:4] == (5, 20.0, 40.0, 60.0)
     assert rows["first", "hard"][0] == 2
@@ -187,8 +194,10 @@ def test_a_real_index():
     report = evaluate({"pti": index}, queries)
     assert report.ranks("pti").tolist() == [1, 0, 1]
     assert [answer.outcome for answer in report.answers["pti"]] == [
-        "found", "not in the candidate space", "found",
-    ]  # fmt: skip
+        "found",
+        "not in the candidate space",
+        "found",
+    ]
     assert report.ceiling("pti") == pytest.approx(200 / 3)
 
 
@@ -254,8 +263,12 @@ def test_a_generator_that_gives_too_much_gains_nothing():
             return super().candidates(mentions, 1000)
 
     assert evaluate({"chatty": Chatty(FIRST)}, QUERIES, ks=(1,)).ranks("chatty").tolist() == [
-        1, 0, 0, 0, 0,
-    ]  # fmt: skip
+        1,
+        0,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_outcomes_without_knowledge_of_the_space():
@@ -277,9 +290,13 @@ def test_tuning_tries_every_choice_and_takes_the_best(training):
     # With lam 0 the prior says Vienna, with lam 1 the posterior says wine (see toy.py).
     dev = [Query("Vín", "Q282", "easy")]
     tuning = tune(
-        PTI, training, dev, grid={"alpha": [0.5], "lam": [0.0, 1.0]},
-        fixed={"tokenizer": candgen.CharNgrams(2, 2)}, k=1,
-    )  # fmt: skip
+        PTI,
+        training,
+        dev,
+        grid={"alpha": [0.5], "lam": [0.0, 1.0]},
+        fixed={"tokenizer": candgen.CharNgrams(2, 2)},
+        k=1,
+    )
     assert tuning.trials == (
         Trial({"alpha": 0.5, "lam": 0.0}, 0.0, 0.0),
         Trial({"alpha": 0.5, "lam": 1.0}, 100.0, 1.0),
@@ -307,14 +324,20 @@ def test_a_method_without_a_quick_way_is_built_for_each_choice(training):
         return Scripted({"Vín": ["Q282"] if parameters["mu"] > 0.1 else []})
 
     method = Method(
-        build=build, size=lambda _: Size(0), grid={"mu": (0.01, 0.2)}, joint=frozenset({"mu"}),
+        build=build,
+        size=lambda _: Size(0),
+        grid={"mu": (0.01, 0.2)},
+        joint=frozenset({"mu"}),
         options=frozenset({"epochs"}),
-    )  # fmt: skip
+    )
     shown = []
     tuning = tune(
-        method, training, [Query("Vín", "Q282")], fixed={"epochs": 3},
+        method,
+        training,
+        [Query("Vín", "Q282")],
+        fixed={"epochs": 3},
         progress=lambda doing, share: shown.append((doing, share)),
-    )  # fmt: skip
+    )
     assert built == [{"epochs": 3, "mu": 0.01}, {"epochs": 3, "mu": 0.2}]
     assert tuning.best.parameters == {"mu": 0.2}
     assert shown == [

@@ -49,8 +49,10 @@ def test_recall_by_hand(k, micro, easy, medium, hard):
     assert recall(RANKS, k) == pytest.approx(micro)
     parts = by_type(RANKS, KINDS)
     assert {kind: recall(part, k) for kind, part in parts.items()} == {
-        "easy": easy, "medium": medium, "hard": hard,
-    }  # fmt: skip
+        "easy": easy,
+        "medium": medium,
+        "hard": hard,
+    }
     assert macro_recall(RANKS, KINDS, k) == pytest.approx((easy + medium + hard) / 3)
 
 
@@ -250,8 +252,9 @@ def test_the_difference_is_that_of_the_recalls(ranks, k, random):
     assert found.difference == pytest.approx(recall(array(ranks), k) - recall(array(other), k))
     pairs = [(0 < a <= k, 0 < b <= k) for a, b in zip(ranks, other, strict=True)]
     assert (found.only_first, found.only_second) == (
-        pairs.count((True, False)), pairs.count((False, True)),
-    )  # fmt: skip
+        pairs.count((True, False)),
+        pairs.count((False, True)),
+    )
 
 
 @given(st.integers(0, 400), st.integers(0, 400))

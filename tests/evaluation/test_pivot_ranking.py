@@ -127,8 +127,9 @@ def test_the_world_by_closeness():
 def test_a_second_language_adds_what_the_first_lacks():
     ranking = rank(candidates={"is": ICELANDIC, "da": DANISH})
     assert [(row.language, row.ceiling, row.gain) for row in ranking.rows] == [
-        ("da", 50.0, 50.0), ("is", 75.0, 25.0),
-    ]  # fmt: skip
+        ("da", 50.0, 50.0),
+        ("is", 75.0, 25.0),
+    ]
 
 
 def test_most_and_least():
@@ -148,9 +149,11 @@ def test_ties(by):
     wider = MentionTable.from_pairs([("abc", "Q1"), ("xyz", "Q2")])
     far = MentionTable.from_pairs([("abd", "Q1")])
     worlds = [
-        {"a": far, "b": larger}, {"a": wider, "b": larger}, {"a": larger, "b": near},
+        {"a": far, "b": larger},
+        {"a": wider, "b": larger},
+        {"a": larger, "b": near},
         {"b": larger, "a": larger},
-    ]  # fmt: skip
+    ]
     chosen = [rank(target, world, by=by, most=1).chosen() for world in worlds]
     assert chosen == [["b"], ["b"], ["b"], ["a"]]
 
@@ -230,9 +233,13 @@ def naive(target, tables, by, most):
         best = min(
             left,
             key=lambda one: (
-                -value([*order, one]), -closeness(one), -overlapping(one), len(tables[one]), one,
+                -value([*order, one]),
+                -closeness(one),
+                -overlapping(one),
+                len(tables[one]),
+                one,
             ),
-        )  # fmt: skip
+        )
         if value([*order, best]) == value(order):
             break
         order.append(best)
@@ -336,8 +343,11 @@ def test_progress_is_told():
     told = []
     rank(progress=lambda doing, share: told.append((doing, share)))
     assert [doing for doing, _ in told] == [
-        "looking at is", "looking at da", "looking at en", "done",
-    ]  # fmt: skip
+        "looking at is",
+        "looking at da",
+        "looking at en",
+        "done",
+    ]
     assert [share for _, share in told] == sorted(share for _, share in told)
 
 

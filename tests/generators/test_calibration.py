@@ -130,11 +130,14 @@ def test_it_is_stored_with_an_index_and_changes_nothing_else(tmp_path):
         assert Calibration.load(path) == Calibration("log", weights, 7)
     after = index_folder.load(path, verify=True)
     assert {name for name in after.arrays if name not in before.arrays} == {
-        "calibration.queries", "calibration.weights",
-    }  # fmt: skip
+        "calibration.queries",
+        "calibration.weights",
+    }
     assert (after.parameters, after.inputs, after.kind) == (
-        before.parameters, before.inputs, before.kind,
-    )  # fmt: skip
+        before.parameters,
+        before.inputs,
+        before.kind,
+    )
     assert candgen.load(path).candidates(["Vín"]) == index.candidates(["Vín"])
     index.save(path)  # another index: what the old one's scores were worth is forgotten
     assert Calibration.load(path).queries == 0

@@ -61,8 +61,9 @@ def test_wikipriors_then_pti_is_what_the_oracle_says(pivot, target, queries, k, 
     pivots = {"is": MentionTable.from_pairs(pivot)}
     cascade = Cascade(
         WikiPriors.build(pivots, mine, normalizer="none"),
-        PivotTokenIndex.build(pivots, mine, alpha=1.0, lam=0.4, normalizer="none"), fill=fill,
-    )  # fmt: skip
+        PivotTokenIndex.build(pivots, mine, alpha=1.0, lam=0.4, normalizer="none"),
+        fill=fill,
+    )
     first = PriorsOracle({"is": pivot}, target)
     every = {"is": pivot, **({} if target is None else {"target": target})}
     then = Oracle(every, dict.fromkeys(every, 1.0), lam=0.4)
@@ -96,8 +97,9 @@ def test_the_toy_world():
     """WikiPriors knows Vín by heart; Vínið it has never heard, but PTI has parts of it."""
     cascade = Cascade(priors(), pti())
     assert cascade.candidates(["Vín"])[0] == [
-        ("Q282", 1 + 3.5 / 4.5), ("Q1741", pytest.approx(1 + (17 / 7) / (24 / 7))),
-    ]  # fmt: skip
+        ("Q282", 1 + 3.5 / 4.5),
+        ("Q1741", pytest.approx(1 + (17 / 7) / (24 / 7))),
+    ]
     assert priors().candidates(["Vínið"]) == [[]]
     expected = [(c.entity, c.score / (1 + c.score)) for c in pti().candidates(["Vínið"])[0]]
     assert cascade.candidates(["Vínið"])[0] == expected
@@ -125,9 +127,13 @@ def test_only_who_needs_it_is_passed_on():
 
 def test_what_is_no_candidate_is_not_passed_on():
     odd = Listed(
-        ("Q1", float("inf")), ("Q1", 5.0), ("Q2", np.float32(1.0)), ("Q3", 0.0), ("Q4", -1.0),
+        ("Q1", float("inf")),
+        ("Q1", 5.0),
+        ("Q2", np.float32(1.0)),
+        ("Q3", 0.0),
+        ("Q4", -1.0),
         ("Q5", float("nan")),
-    )  # fmt: skip
+    )
     cascade = Cascade(odd, Listed(("Q3", 1.0)), fill=True)
     (answer,) = cascade.candidates(["Vín"])
     assert answer == [("Q1", 2.0), ("Q2", 1.5), ("Q3", 0.5)]
@@ -197,8 +203,10 @@ def test_a_saved_cascade_answers_the_same(fill, tmp_path):
     assert loaded.parts[2].inputs == cascade.parts[2].inputs
     assert loaded.knows(["Q584", "Q1"]) == [True, False]
     loaded.save(tmp_path / "y.candgen")
-    names = [sorted(path.name for path in (tmp_path / each).iterdir()) for each in
-             ("x.candgen", "y.candgen")]  # fmt: skip
+    names = [
+        sorted(path.name for path in (tmp_path / each).iterdir())
+        for each in ("x.candgen", "y.candgen")
+    ]
     assert names[0] == names[1]
 
 
@@ -231,7 +239,7 @@ def test_a_part_of_unknown_kind(tmp_path):
     parameters["parts"][1]["kind"] = "oracle"
     index_folder.save(
         tmp_path / "x", kind=kind, parameters=parameters, arrays=arrays, inputs=inputs
-    )  # fmt: skip
+    )
     with pytest.raises(CandgenError, match=r"of kind 'oracle'.*upgrade candgen, or build it again"):
         candgen.load(tmp_path / "x")
 
@@ -245,11 +253,17 @@ def trials(draw):
     target = draw(tables()) if not names or draw(st.booleans()) else None
     choices = []
     for _ in range(draw(st.integers(1, 4))):
-        choice = draw(st.fixed_dictionaries({}, optional={
-            "alpha": ALPHAS if target is not None else st.just(0.5), "lam": LAMS,
-            "normalizer": st.sampled_from(["none", "default"]),
-            "threshold": st.sampled_from([0.1, 0.5]),
-        }))  # fmt: skip
+        choice = draw(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "alpha": ALPHAS if target is not None else st.just(0.5),
+                    "lam": LAMS,
+                    "normalizer": st.sampled_from(["none", "default"]),
+                    "threshold": st.sampled_from([0.1, 0.5]),
+                },
+            )
+        )
         choices.append(choice)
     pivots = {name: MentionTable.from_pairs(draw(tables())) for name in names}
     training = Training(pivots, None if target is None else MentionTable.from_pairs(target), "fo")
@@ -299,8 +313,10 @@ def test_methods_have_the_grid_of_pti():
         method = METHODS[name]
         assert method.choices(JOINT) == METHODS["pti"].choices(JOINT)
         assert method.choices(Training({"is": ICELANDIC})) == [
-            {"lam": 0.2}, {"lam": 0.4}, {"lam": 1.0},
-        ]  # fmt: skip
+            {"lam": 0.2},
+            {"lam": 0.4},
+            {"lam": 1.0},
+        ]
         built = method(JOINT, {"alpha": 0.1, "lam": 1.0, "normalizer": "paper"})
         assert [type(part) for part in built.parts] == [WikiPriors, PivotTokenIndex]
         assert [part.parameters["normalizer"] for part in built.parts] == ["paper", "paper"]

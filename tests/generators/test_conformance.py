@@ -17,10 +17,7 @@ from candgen.protocols import Training
 from tests.paper.test_reproduce import TABLES
 from tests.support.worlds import any_worlds, mentions, worlds
 
-SLOW = settings(
-    suppress_health_check=[HealthCheck.too_slow],
-    deadline=None, max_examples=25,
-)  # fmt: skip
+SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=25)
 
 SPLIT = candgen.split(TABLES["fo"], per_type=5, normalizer="default", language="fo")
 TRAININGS = {
@@ -29,8 +26,15 @@ TRAININGS = {
     "target alone": {"target": SPLIT.train},
 }
 MENTIONS = [
-    *(query.mention for query in SPLIT.dev), "", " ", "víkhavnur", "havn 7 vík", "x", "😀", "nes",
-]  # fmt: skip
+    *(query.mention for query in SPLIT.dev),
+    "",
+    " ",
+    "víkhavnur",
+    "havn 7 vík",
+    "x",
+    "😀",
+    "nes",
+]
 QUICK = {"epochs": 2, "dimensions": 8, "pairs": 60, "batch": 16}
 
 
@@ -286,8 +290,14 @@ def test_every_violation_is_listed_with_mention_and_values():
     found = str(caught.value)
     assert len(caught.value.violations) == len(set(caught.value.violations))
     assert {each.rule for each in caught.value.violations} == {
-        "scores", "order", "ties", "duplicates", "length", "prefix", "refusals",
-    }  # fmt: skip
+        "scores",
+        "order",
+        "ties",
+        "duplicates",
+        "length",
+        "prefix",
+        "refusals",
+    }
     for line in (
         "- order: 'Rín' (k=3): Q10 with 0.7 comes after Q2 with 0.5",
         "- ties: 'Vín' (k=3): Q3 comes after Q10, both with 0.7",

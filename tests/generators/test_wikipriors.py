@@ -34,9 +34,11 @@ def table(rows: Rows | None) -> MentionTable | None:
 
 def both(pivots: dict[str, Rows], target: Rows | None, *, released: bool):
     ours = WikiPriors.build(
-        {name: table(rows) for name, rows in pivots.items()}, table(target), normalizer="none",
+        {name: table(rows) for name, rows in pivots.items()},
+        table(target),
+        normalizer="none",
         released=released,
-    )  # fmt: skip
+    )
     return ours, PriorsOracle(pivots, target, released=released)
 
 
@@ -62,9 +64,11 @@ def languages(draw):
     names = draw(st.lists(st.sampled_from(["is", "da", "no"]), max_size=3, unique=True))
     rows = st.tuples(mentions() | spaced(), st.sampled_from(["Q1", "Q2", "Q10", "é", "𝔸"]))
     more = st.lists(
-        st.builds(lambda pair, n: (*pair, n), rows, st.integers(1, 4)), min_size=1, max_size=12,
+        st.builds(lambda pair, n: (*pair, n), rows, st.integers(1, 4)),
+        min_size=1,
+        max_size=12,
         unique_by=lambda row: row[:2],
-    )  # fmt: skip
+    )
     some = tables() | more
     pivots = {name: draw(some) for name in names}
     target = None if names and draw(st.booleans()) else draw(some)
@@ -149,19 +153,23 @@ def test_real_names_agree_with_the_oracle(shared_data, target, pivot, released):
 def test_tiers_of_the_toy_world():
     """Wine is what the target says, Vienna what the pivot adds, in three cases of four."""
     assert [(c.entity, c.score) for c in build().candidates(["Vín"])[0]] == [
-        ("Q282", 3 + 1 / 2), ("Q1741", 2 + 0.75 / 1.75),
-    ]  # fmt: skip
+        ("Q282", 3 + 1 / 2),
+        ("Q1741", 2 + 0.75 / 1.75),
+    ]
     # Without a target there are two tiers.
     assert [(c.entity, c.score) for c in build(target=None).candidates(["VIN"])[0]] == [
-        ("Q1741", 1 + 0.75 / 1.75), ("Q282", 1 + 0.25 / 1.25),
-    ]  # fmt: skip
+        ("Q1741", 1 + 0.75 / 1.75),
+        ("Q282", 1 + 0.25 / 1.25),
+    ]
     assert [(c.entity, c.score) for c in build(pivots=None).candidates(["Wien"])[0]] == [
-        ("Q1741", 1 + 1 / 2),
-    ]  # fmt: skip
+        ("Q1741", 1 + 1 / 2)
+    ]
     # Rín-Vín has never been seen: Faroese knows one of its words, Icelandic both.
     assert [(c.entity, c.score) for c in build().candidates(["Rín-Vín"])[0]] == [
-        ("Q282", 1 + 1 / 2), ("Q584", 1 / 2), ("Q1741", 0.75 / 1.75),
-    ]  # fmt: skip
+        ("Q282", 1 + 1 / 2),
+        ("Q584", 1 / 2),
+        ("Q1741", 0.75 / 1.75),
+    ]
     assert build().candidates(["Vín", "Oslo", ""], k=1)[0][0].entity == "Q282"
     assert build().candidates(["Oslo", ""]) == [[], []]
 
@@ -183,18 +191,26 @@ def test_several_pivots_are_one_tier():
     danish = MentionTable.from_pairs([("vin", "Q282", 4)])
     priors = build(pivots={"is": ICELANDIC, "da": danish}, target=None)
     assert priors.candidates(["Vín"])[0] == [
-        ("Q282", pytest.approx(1 + 0.625 / 1.625)), ("Q1741", pytest.approx(1 + 0.375 / 1.375)),
-    ]  # fmt: skip
+        ("Q282", pytest.approx(1 + 0.625 / 1.625)),
+        ("Q1741", pytest.approx(1 + 0.375 / 1.375)),
+    ]
 
 
 def test_words_count_as_often_as_they_occur():
-    priors = build(target=None, pivots={"is": MentionTable.from_pairs(
-        [("Vín", "Q1"), ("Vín", "Q2"), ("Rín", "Q3", 1), ("Rín", "Q2", 3)]
-    )})  # fmt: skip
+    priors = build(
+        target=None,
+        pivots={
+            "is": MentionTable.from_pairs(
+                [("Vín", "Q1"), ("Vín", "Q2"), ("Rín", "Q3", 1), ("Rín", "Q2", 3)]
+            )
+        },
+    )
     scores = dict(priors.candidates(["Vín og Vín og Rín"])[0])
     assert scores == {
-        "Q1": pytest.approx(1 / 2), "Q2": pytest.approx(1.75 / 2.75), "Q3": pytest.approx(0.2),
-    }  # fmt: skip
+        "Q1": pytest.approx(1 / 2),
+        "Q2": pytest.approx(1.75 / 2.75),
+        "Q3": pytest.approx(0.2),
+    }
 
 
 def test_a_tier_without_a_token_is_empty():
@@ -313,8 +329,10 @@ def test_the_same_input_gives_the_same_bytes(large, tmp_path):
     WikiPriors.build(
         {name: table(rows) for name, rows in shuffled.items()},
         table(rng.sample(target, len(target))),
-        normalizer="none", threads=2, released=ours.parameters["released"],
-    ).save(tmp_path / "b")  # fmt: skip
+        normalizer="none",
+        threads=2,
+        released=ours.parameters["released"],
+    ).save(tmp_path / "b")
     assert files(tmp_path / "a") == files(tmp_path / "b")
 
 

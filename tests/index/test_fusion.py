@@ -24,9 +24,13 @@ def oracle_of(world: World, smoothing: float) -> FusedOracle:
         weights["target"] = 1.0
     threshold = 0.0 if smoothing else world.threshold
     return FusedOracle(
-        tables, weights, world.pivots, smoothing=smoothing, threshold=threshold,
+        tables,
+        weights,
+        world.pivots,
+        smoothing=smoothing,
+        threshold=threshold,
         tokenize=world._tokenize,
-    )  # fmt: skip
+    )
 
 
 def index_of(world: World, smoothing: float) -> PivotTokenIndex:
@@ -47,9 +51,12 @@ def assume_no_entry_at_the_threshold(world: World, oracle: FusedOracle) -> None:
 
 
 @given(
-    worlds(), SMOOTHINGS, st.lists(mentions() | st.just(""), min_size=1, max_size=4), LAMS,
+    worlds(),
+    SMOOTHINGS,
+    st.lists(mentions() | st.just(""), min_size=1, max_size=4),
+    LAMS,
     st.integers(1, 20),
-)  # fmt: skip
+)
 @SLOW
 def test_candidates_are_those_of_the_oracle(world, smoothing, queries, lam, k):
     oracle, index = oracle_of(world, smoothing), index_of(world, smoothing)
@@ -146,9 +153,12 @@ def test_the_toy_world_by_hand():
     """Vín: bigrams ^v vi in n$; alpha 0.5 for Icelandic, so Z is 1.5 where both know the token."""
     index = PivotTokenIndex.build(
         pivots={"is": MentionTable.from_pairs(ICELANDIC)},
-        target=MentionTable.from_pairs(FAROESE), language="fo", alpha=0.5,
-        tokenizer=candgen.CharNgrams(2, 2), fusion="probabilities",
-    )  # fmt: skip
+        target=MentionTable.from_pairs(FAROESE),
+        language="fo",
+        alpha=0.5,
+        tokenizer=candgen.CharNgrams(2, 2),
+        fusion="probabilities",
+    )
     # ^v, vi: is 3/4, 1/4; fo 0, 1. in: is 3/6, 1/6, 2/6; fo 0, 1. n$: is the same; fo 1/2, 1/2.
     vienna = 2 * (0.5 * 3 / 4) / 1.5 + (0.5 * 3 / 6) / 1.5 + (0.5 * 3 / 6 + 1 / 2) / 1.5
     wine = 2 * (0.5 / 4 + 1) / 1.5 + (0.5 / 6 + 1) / 1.5 + (0.5 / 6 + 1 / 2) / 1.5

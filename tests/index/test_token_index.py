@@ -76,9 +76,10 @@ def test_unknown_tokens_are_those_no_table_has(world, query):
     entity = next(iter(oracle.entity_total))
     shown = world.tokenizer.tokens(query)
     expected = {
-        token for token, true in zip(shown, world._tokenize(query), strict=True)
+        token
+        for token, true in zip(shown, world._tokenize(query), strict=True)
         if true not in oracle.token_total
-    }  # fmt: skip
+    }
     assert set(index.explain(query, entity).unknown) == expected
 
 
@@ -169,9 +170,16 @@ def bounds_and_scores(index: TokenIndex, query: str, lam: float):
         posterior = np.empty((len(index.blocks.entity_total), layout_kernels.BLOCK))
         least = index.threshold * (1 - 1e-9)
         kernels.score_block(
-            index.blocks, block, tokens, times, kernels.make_filter(tokens), least,
-            np.empty(16, np.int64), prior, posterior,
-        )  # fmt: skip
+            index.blocks,
+            block,
+            tokens,
+            times,
+            kernels.make_filter(tokens),
+            least,
+            np.empty(16, np.int64),
+            prior,
+            posterior,
+        )
         scores[block] = prior + lam * posterior[0]
         if len(index.blocks.background):
             first = block * layout_kernels.BLOCK
@@ -190,11 +198,17 @@ def test_gaps_longer_than_sixteen_bits():
     share = np.full(8 * 200_001, 1 / 8)
     bounds, sums = layout._bounds(
         layout.Postings(
-            block_start, key, np.arange(4, dtype=np.uint8), value,
-            np.empty(0, np.int64), np.empty(0),
+            block_start,
+            key,
+            np.arange(4, dtype=np.uint8),
+            value,
+            np.empty(0, np.int64),
+            np.empty(0),
         ),
-        np.array([[10.0]]), 1 / share[np.newaxis], 0.0,
-    )  # fmt: skip
+        np.array([[10.0]]),
+        1 / share[np.newaxis],
+        0.0,
+    )
     reached = np.cumsum(bounds.listed >> 16)
     assert sums.ravel() == pytest.approx([1.0, 1.25])
     assert len(reached) == 4 + 1 + 0 + 2

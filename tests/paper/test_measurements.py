@@ -289,8 +289,9 @@ def test_training_sizes_are_nested_and_drawn_by_seed():
     built = {seed: measured_sizes(seed)[1][::2] for seed in (0, 1)}
     again = measured_sizes(0)[1][::2]
     for name, table in PIVOTS.items():
-        drawn = {seed: [set(one.training.pivots[name]) for one in some] for seed, some in
-                 built.items()}  # fmt: skip
+        drawn = {
+            seed: [set(one.training.pivots[name]) for one in some] for seed, some in built.items()
+        }
         assert drawn[0] == [set(one.training.pivots[name]) for one in again]
         for smaller, larger in zip(drawn[0], drawn[0][1:], strict=False):
             assert smaller <= larger <= set(table)

@@ -77,8 +77,13 @@ def number_of(text):
 def test_the_source_has_six_tables(source):
     labels = re.findall(r"\\label\{table:(\w+)\}", source)
     assert labels == [
-        "main_results", "results_types", "results_high", "data", "thresholding", "complexity",
-    ]  # fmt: skip
+        "main_results",
+        "results_types",
+        "results_high",
+        "data",
+        "thresholding",
+        "complexity",
+    ]
     assert [where(name) for name in TABLES] == [f"Table {n}" for n in range(1, 7)]
 
 
@@ -168,9 +173,11 @@ def test_data(source):
         if code := re.fullmatch(r"(\w+) *\((\w+)\)", first):
             size, pairs = cells
             found[code[1]] = {
-                "size": number_of(size), "size-printed": size,
-                "pairs": number_of(pairs), "pairs-printed": pairs,
-            }  # fmt: skip
+                "size": number_of(size),
+                "size-printed": size,
+                "pairs": number_of(pairs),
+                "pairs-printed": pairs,
+            }
             assert stored()["languages"][code[1]] == code[2]
     assert found == values("data")
     assert list(found) == [pair.pivot for pair in PAIRS]
@@ -220,8 +227,16 @@ def test_complexity(source):
 def test_the_pairs():
     assert PAIRS[0] == Pair("co", "it", "high", zero_shot_only=True)
     assert KEYS == [
-        "co-it", "li-nl", "bar-de", "olo-fi", "mk-bg", "jv-id", "tk-az", "mr-hi", "fo-is",
-    ]  # fmt: skip
+        "co-it",
+        "li-nl",
+        "bar-de",
+        "olo-fi",
+        "mk-bg",
+        "jv-id",
+        "tk-az",
+        "mr-hi",
+        "fo-is",
+    ]
     assert [pair.resources for pair in PAIRS] == ["high"] * 3 + ["medium"] * 3 + ["low"] * 3
     assert {pair.target for pair in PAIRS if pair.zero_shot_only} == {"co", "olo", "tk"}
 

@@ -77,9 +77,13 @@ def released(tmp_path_factory):
 
 def study(folder, output, **changes):
     made = Study(
-        Corpus(folder, per_type=5), TOY_PAIRS, {"pti": PTI}, Records(output / "records"), MEASURE,
+        Corpus(folder, per_type=5),
+        TOY_PAIRS,
+        {"pti": PTI},
+        Records(output / "records"),
+        MEASURE,
         high_resource=("de",),
-    )  # fmt: skip
+    )
     return replace(made, **changes)
 
 
@@ -198,9 +202,12 @@ class Guess:
 
 def test_methods_that_are_added_appear_in_every_table(folder, tmp_path):
     added = Method(
-        build=guess, size=lambda made: Size(len(made.entities)), grid={"mu": (0.01, 0.1)},
-        joint=frozenset({"mu"}), options=frozenset({"epochs"}),
-    )  # fmt: skip
+        build=guess,
+        size=lambda made: Size(len(made.entities)),
+        grid={"mu": (0.01, 0.1)},
+        joint=frozenset({"mu"}),
+        options=frozenset({"epochs"}),
+    )
     output = tmp_path / "out"
     made = study(folder, output, methods={"pti": PTI, "guess": added}, options={"epochs": 2})
     exhibits = run("all", replace(made, command=_measure_with_guess(tmp_path)), output)
@@ -242,22 +249,31 @@ def train(training, parameters):
 
 
 NEURAL = Method(
-    build=train, size=lambda made: Size(len(made.entities)), neural=True,
+    build=train,
+    size=lambda made: Size(len(made.entities)),
+    neural=True,
     options=frozenset({"epochs", "pairs"}),
-)  # fmt: skip
+)
 
 
 def test_a_neural_method_is_in_every_table_with_its_budget(folder, tmp_path):
     output = tmp_path / "out"
     made = study(
-        folder, output, methods={"pti": PTI, "mine": NEURAL}, options={"epochs": 3, "pairs": 50},
+        folder,
+        output,
+        methods={"pti": PTI, "mine": NEURAL},
+        options={"epochs": 3, "pairs": 50},
         command=_measure_with(tmp_path, "NEURAL"),
-    )  # fmt: skip
+    )
     shown = []
     exhibits = reproduce(
-        EXHIBITS, made, output, command=COMMAND, figures=False,
+        EXHIBITS,
+        made,
+        output,
+        command=COMMAND,
+        figures=False,
         progress=lambda *said: shown.append(said),
-    )  # fmt: skip
+    )
     said = "mine: at most 3 epochs (the paper's: 200) and 40 training pairs (the paper's: 80,000)."
     for exhibit in exhibits:
         for table in exhibit.tables:
@@ -470,8 +486,12 @@ def test_training_sizes_are_nested_samples(folder):
         ranks = rank_golds(whole, case.parts.test, 30)
         assert one["recall"] == 100 * (ranks > 0).sum() / len(ranks)
     assert [one["share"] for one in found if one["setting"] == "joint"] == [
-        0.01, 0.03, 0.1, 0.3, 1.0,
-    ]  # fmt: skip
+        0.01,
+        0.03,
+        0.1,
+        0.3,
+        1.0,
+    ]
     assert found[-1]["pairs"] == len(case.pivots["is"])
     table = case.pivots["is"]
     smaller, larger = (set(measurements._sample(table, share, 0)) for share in (0.1, 0.3))
@@ -509,10 +529,15 @@ def test_the_work_of_the_other_process(folder, tmp_path, monkeypatch):
     TABLES["is"].write(tmp_path / "is.parquet")
     (tmp_path / "queries.tsv").write_text("mention\tentity\ttype\nvík\tQ1\t\n", encoding="utf-8")
     job = {
-        "method": "pti", "parameters": {"lam": 1.0}, "language": "fo",
-        "pivots": {"is": str(tmp_path / "is.parquet")}, "target": None, "english": None,
-        "queries": str(tmp_path / "queries.tsv"), "dev": str(tmp_path / "queries.tsv"),
-    }  # fmt: skip
+        "method": "pti",
+        "parameters": {"lam": 1.0},
+        "language": "fo",
+        "pivots": {"is": str(tmp_path / "is.parquet")},
+        "target": None,
+        "english": None,
+        "queries": str(tmp_path / "queries.tsv"),
+        "dev": str(tmp_path / "queries.tsv"),
+    }
     assert answer(METHODS, job)["queries"] == 1
     told = []
 
@@ -675,9 +700,13 @@ def test_progress_names_what_is_done(folder, tmp_path):
     shown = []
     made = study(folder, tmp_path, pairs=TOY_PAIRS[:1])
     reproduce(
-        ["ceilings"], made, tmp_path, command=COMMAND, figures=False,
+        ["ceilings"],
+        made,
+        tmp_path,
+        command=COMMAND,
+        figures=False,
         progress=lambda doing, share: shown.append((doing, share)),
-    )  # fmt: skip
+    )
     assert shown == [("fo-is: ceilings", 0.0), ("drawing ceilings", 0.0)]
 
 

@@ -18,9 +18,14 @@ VOID = {"meta", "img", "br", "link", "input", "hr"}
 SVG = b'<?xml version="1.0"?><svg viewBox="0 0 72 36" width="72pt" height="36pt"></svg>'
 TABLE = Table("Recall@30", ("method", "recall"), (("PTI", 89.5),), note="Of 1,500 queries.")
 FIGURE = Figure(
-    "figure-1", "Ceilings", "bars", "type", "ceiling, %",
-    (Panel("fo", (Series("pivot", ("easy", "hard"), (90.0, None)),)),), note="Pivots only.",
-)  # fmt: skip
+    "figure-1",
+    "Ceilings",
+    "bars",
+    "type",
+    "ceiling, %",
+    (Panel("fo", (Series("pivot", ("easy", "hard"), (90.0, None)),)),),
+    note="Pivots only.",
+)
 FACTS = [("seed", 0), ("candgen", "0.1.0")]
 EXHIBITS = [
     Exhibit("table-1", "Recall", (TABLE, TABLE), text="First.\nStill first.\n\n\nSecond."),
@@ -72,11 +77,18 @@ def test_the_page_has_what_it_should():
     assert (names.count("h1"), names.count("nav"), names.count("main")) == (1, 1, 1)
     assert document.texts["title"] == document.texts["h1"] == ["Tables & figures"]
     assert document.texts["h2"] == [
-        "Contents", "Recall", "Where the ceilings are", "How this page was made",
-    ]  # fmt: skip
+        "Contents",
+        "Recall",
+        "Where the ceilings are",
+        "How this page was made",
+    ]
     assert document.texts["p"] == [
-        "Hello.", "First.\nStill first.", "Second.", "Of 1,500 queries.", "Of 1,500 queries.",
-    ]  # fmt: skip
+        "Hello.",
+        "First.\nStill first.",
+        "Second.",
+        "Of 1,500 queries.",
+        "Of 1,500 queries.",
+    ]
     assert document.texts["code"] == ["candgen reproduce all"]
     assert document.texts["dt"] == ["seed", "candgen"]
     assert document.texts["dd"] == ["0", "0.1.0"]

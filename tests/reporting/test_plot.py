@@ -77,8 +77,11 @@ def test_too_many_series_and_panels_are_refused(kind):
 def test_points_have_an_interval_only_if_all_of_it_is_known():
     series = Series("a", (1, 2, 3, 4), (5, None, 5, 5), (4, 4, math.nan, 4), (6, 6, 6, None))
     assert [(p.y, p.interval) for p in series.points()] == [
-        (5, (4, 6)), (None, None), (5, None), (5, None),
-    ]  # fmt: skip
+        (5, (4, 6)),
+        (None, None),
+        (5, None),
+        (5, None),
+    ]
 
 
 # How they are described
@@ -211,9 +214,13 @@ def test_another_program_with_other_settings_draws_the_same(tmp_path):
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], check=True, capture_output=True, text=True,
-        cwd=Path(__file__).resolve().parents[2], env={"MPLCONFIGDIR": str(tmp_path), "PATH": ""},
-    )  # fmt: skip
+        [sys.executable, "-W", "error", "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).resolve().parents[2],
+        env={"MPLCONFIGDIR": str(tmp_path), "PATH": ""},
+    )
     assert done.stdout.split() == [hashlib.sha256(file).hexdigest() for file in drawn]
 
 

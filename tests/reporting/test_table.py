@@ -66,12 +66,17 @@ def test_json():
         "note": "Percent, of 1,500 queries.",
         "columns": ["method", "recall", "change", "entries", "removed"],
         "rows": [
-            {"method": "PTI|joint", "recall": 89.533, "change": 0.31, "entries": 1500000,
-             "removed": "<1"},
+            {
+                "method": "PTI|joint",
+                "recall": 89.533,
+                "change": 0.31,
+                "entries": 1500000,
+                "removed": "<1",
+            },
             {"method": "a_b <i>", "recall": None, "change": -1.25, "entries": -3, "removed": ""},
             {"method": None, "recall": None, "change": -0.04, "entries": 0, "removed": "12"},
         ],
-    }  # fmt: skip
+    }
     assert Table("Føroyar", ("k",), ((1,),)).to_json() == (
         '{\n  "title": "Føroyar",\n  "note": "",\n  "columns": [\n    "k"\n  ],\n'
         '  "rows": [\n    {\n      "k": 1\n    }\n  ]\n}'
@@ -189,12 +194,14 @@ MARKED = Table("", ("method", "fo", "is"), (("a_b", Best(89.533), 7.0), ("c", 89
     [
         (Table.to_csv, ["a_b,89.533,7.0", "c,89.0,-1.25"]),
         (Table.to_markdown, ["| a_b | **89.5** | 7.0 |", "| c | 89.0 | **−1.2** |"]),
-        (Table.to_latex,
-         [r"    a\_b & \textbf{89.5} & 7.0 \\", r"    c & 89.0 & \textbf{$-$1.2} \\"]),
+        (
+            Table.to_latex,
+            [r"    a\_b & \textbf{89.5} & 7.0 \\", r"    c & 89.0 & \textbf{$-$1.2} \\"],
+        ),
         (Table.to_html, [f'<tr><th scope="row">a_b</th>{HTML_BEST}</tr>']),
         (str, ["a_b     *89.5    7.0", "c        89.0  *−1.2"]),
     ],
-)  # fmt: skip
+)
 def test_the_best_stand_out_in_every_form_for_people(form, lines):
     for line in lines:
         assert line in form(MARKED).splitlines()
@@ -215,14 +222,28 @@ def test_the_best_are_plain_numbers_in_data():
 @pytest.mark.parametrize(
     ("cell", "decimals", "shown"),
     [
-        (0.05, 2, "0.05"), (1234.5, 0, "1234"), (-0.001, 2, "0.00"), (-2.5, 1, "−2.5"),
-        (math.inf, 1, "∞"), (-math.inf, 1, "−∞"), (math.nan, 1, "–"), (None, 1, "–"),
-        (1234567, 1, "1,234,567"), (-1234, 1, "−1,234"), ("a\n b\x1b", 1, "a b"),
-        (Difference(2), 1, "+2.0"), (Difference(-2), 0, "−2"), (Difference(0.0), 1, "0.0"),
-        (Difference(-0.0), 1, "0.0"), (Difference(0.04), 1, "0.0"), (Difference(math.nan), 1, "–"),
-        (np.int64(7), 1, "7"), (np.float32(0.5), 1, "0.5"), (np.float64(0.25), 2, "0.25"),
+        (0.05, 2, "0.05"),
+        (1234.5, 0, "1234"),
+        (-0.001, 2, "0.00"),
+        (-2.5, 1, "−2.5"),
+        (math.inf, 1, "∞"),
+        (-math.inf, 1, "−∞"),
+        (math.nan, 1, "–"),
+        (None, 1, "–"),
+        (1234567, 1, "1,234,567"),
+        (-1234, 1, "−1,234"),
+        ("a\n b\x1b", 1, "a b"),
+        (Difference(2), 1, "+2.0"),
+        (Difference(-2), 0, "−2"),
+        (Difference(0.0), 1, "0.0"),
+        (Difference(-0.0), 1, "0.0"),
+        (Difference(0.04), 1, "0.0"),
+        (Difference(math.nan), 1, "–"),
+        (np.int64(7), 1, "7"),
+        (np.float32(0.5), 1, "0.5"),
+        (np.float64(0.25), 2, "0.25"),
     ],
-)  # fmt: skip
+)
 def test_cells_as_they_are_shown(cell, decimals, shown):
     table = Table("", ("x",), ((cell,),), decimals=decimals)
     assert str(table).splitlines()[2].strip() == shown
@@ -231,11 +252,17 @@ def test_cells_as_they_are_shown(cell, decimals, shown):
 @pytest.mark.parametrize(
     ("column", "mark"),
     [
-        ((1, 2.5, None), "---:"), (("<1", "+2", "−3", "12 s", ""), "---:"),
-        ((Difference(1), "≈ 2", "–"), "---:"), ((1, "many"), ":---"), (("a", None), ":---"),
-        ((None, None), ":---"), (("-x",), ":---"), ((), ":---"), ((math.nan,), "---:"),
+        ((1, 2.5, None), "---:"),
+        (("<1", "+2", "−3", "12 s", ""), "---:"),
+        ((Difference(1), "≈ 2", "–"), "---:"),
+        ((1, "many"), ":---"),
+        (("a", None), ":---"),
+        ((None, None), ":---"),
+        (("-x",), ":---"),
+        ((), ":---"),
+        ((math.nan,), "---:"),
     ],
-)  # fmt: skip
+)
 def test_columns_of_numbers_are_aligned_on_the_right(column, mark):
     table = Table("", ("x",), tuple((cell,) for cell in column))
     assert table.to_markdown().splitlines()[1] == f"|{mark}|"
@@ -275,10 +302,13 @@ def test_what_is_no_table_is_refused(arguments, sentence):
 @pytest.mark.parametrize(
     ("suffix", "form"),
     [
-        ("csv", Table.to_csv), ("json", Table.to_json), ("md", Table.to_markdown),
-        ("tex", Table.to_latex), ("txt", str),
+        ("csv", Table.to_csv),
+        ("json", Table.to_json),
+        ("md", Table.to_markdown),
+        ("tex", Table.to_latex),
+        ("txt", str),
     ],
-)  # fmt: skip
+)
 def test_files_by_suffix(suffix, form, tmp_path):
     path = tmp_path / f"table.{suffix}"
     SMALL.write(path)

@@ -102,8 +102,10 @@ def test_details_say_what_is_known(client, generators):
     wine, vienna = found["results"][0]["candidates"]
     assert (wine["entity"], vienna["entity"]) == ("Q282", "Q1741")
     assert (vienna["name"], vienna["language"], vienna["description"]) == (
-        "Wien", "da", "Østrigs hovedstad",
-    )  # fmt: skip
+        "Wien",
+        "da",
+        "Østrigs hovedstad",
+    )
     assert (wine["name"], wine["types"]) == ("wine", [{"id": "Q154", "name": "Q154"}])
     explanation = generators["one"].explain("Vín", "Q282")
     assert wine["prior"] == explanation.prior
@@ -297,16 +299,20 @@ def test_a_key(folder, caplog):
     with client_of(folder, "one", key="open-sesame") as client:
         path = "/api/v1/indexes"
         for headers in (
-            {}, {"X-API-Key": "wrong"}, {"Authorization": "Bearer wrong"},
-            {"Authorization": "open-sesame"}, {"Authorization": "Basic open-sesame"},
-        ):  # fmt: skip
+            {},
+            {"X-API-Key": "wrong"},
+            {"Authorization": "Bearer wrong"},
+            {"Authorization": "open-sesame"},
+            {"Authorization": "Basic open-sesame"},
+        ):
             answer = client.get(path, headers=headers)
             assert "wants a key" in problem(answer, 401)
             assert answer.headers["www-authenticate"].startswith("Bearer")
         for headers in (
-            {"X-API-Key": "open-sesame"}, {"Authorization": "Bearer open-sesame"},
+            {"X-API-Key": "open-sesame"},
+            {"Authorization": "Bearer open-sesame"},
             {"authorization": "bearer  open-sesame"},
-        ):  # fmt: skip
+        ):
             assert client.get(path, headers=headers).status_code == 200
         assert client.get("/metrics").status_code == 401
         assert client.get("/reconcile").status_code == 401
@@ -437,8 +443,9 @@ def test_what_is_damaged_inside_is_told_whatever_fails(tmp_path, monkeypatch, ca
 
 def test_names_of_indexes():
     assert name_indexes(["a/fo.candgen", "x=b/fo.candgen"]) == {
-        "fo": "a/fo.candgen", "x": "b/fo.candgen",
-    }  # fmt: skip
+        "fo": "a/fo.candgen",
+        "x": "b/fo.candgen",
+    }
     for bad, said in (
         (["fo.candgen", "b/fo.candgen"], "both called 'fo'"),
         (["x="], "names no folder"),

@@ -48,10 +48,21 @@ def service(folder):
 def generous(folder):
     """Takes what is large, but gives it little time and little company."""
     with serving(
-        folder, folder / "fo.candgen", "--max-mention", 300_000, "--max-body", 8_000_000,
-        "--max-batch", 1_000_000, "--max-candidates", 10**9, "--max-seconds", 1,
-        "--max-requests", 2,
-    ) as made:  # fmt: skip
+        folder,
+        folder / "fo.candgen",
+        "--max-mention",
+        300_000,
+        "--max-body",
+        8_000_000,
+        "--max-batch",
+        1_000_000,
+        "--max-candidates",
+        10**9,
+        "--max-seconds",
+        1,
+        "--max-requests",
+        2,
+    ) as made:
         yield made
 
 

@@ -36,9 +36,16 @@ def service(tmp_path_factory):
     build(folder / "fo.candgen")
     build(folder / "other.candgen")
     with serving(
-        folder, folder / "fo.candgen", folder / "other.candgen", "--workers", 2,
-        "--max-batch", 1_000_000, "--max-candidates", 10**9,
-    ) as made:  # fmt: skip
+        folder,
+        folder / "fo.candgen",
+        folder / "other.candgen",
+        "--workers",
+        2,
+        "--max-batch",
+        1_000_000,
+        "--max-candidates",
+        10**9,
+    ) as made:
         made.index = folder / "fo.candgen"
         yield made
 

@@ -93,7 +93,7 @@ def reconcile(service, queries, **more):
         ({}, json.dumps({"mentions": ["a"] * 1001}).encode()),
         ({}, json.dumps({"mentions": ["a" * 1001]}).encode()),
     ],
-)  # fmt: skip
+)
 def test_bodies_that_make_no_sense(service, headers, body):
     answer = service.post(body, headers=headers)
     assert is_problem(answer, 400, 404, 415, 422)
@@ -103,7 +103,13 @@ def test_bodies_that_make_no_sense(service, headers, body):
 @pytest.mark.parametrize(
     "queries",
     [
-        "", "null", "[]", '{"q0": 1}', '{"q0": {"query": 1}}', "[" * 100_000, b"\xff",
+        "",
+        "null",
+        "[]",
+        '{"q0": 1}',
+        '{"q0": {"query": 1}}',
+        "[" * 100_000,
+        b"\xff",
         '{"q0": {"query": "\\ud800"}}',
         '{"\\ud800": {"query": "a"}}',
         '{"q0": {"query": "a", "type_strict": "\\ud800"}}',
@@ -117,7 +123,7 @@ def test_bodies_that_make_no_sense(service, headers, body):
         '{"q0": {"query": "a", "type": ["Q5", null]}}',
         json.dumps({str(each): {"query": "a"} for each in range(1001)}),
     ],
-)  # fmt: skip
+)
 def test_batches_of_openrefine_that_make_no_sense(service, queries):
     answer = reconcile(service, queries)
     assert is_problem(answer, 400, 422)
@@ -137,15 +143,22 @@ def test_forms_that_are_none(service):
     is_problem(service.post({"queries": {}}, "/reconcile"), 415)
 
 
-@pytest.mark.parametrize("place", [f"/reconcile/suggest/entity?prefix={'a' * 1001}",
-                                   "/reconcile/suggest/entity?prefix=a&cursor=-1",
-                                   "/reconcile/suggest/type?prefix=a&cursor=99999999999999999999",
-                                   "/reconcile/preview?id=%00", "/reconcile/preview",
-                                   f"/reconcile/flyout?id={'Q' * 2000}",
-                                   "/api/v1/explain?mention=a&entity=%ff",
-                                   "/api/v1/explain?mention=a&entity=Q282&lam=nan",
-                                   "/api/v1/candidates", "/api/v1/candidates?mention=a&k=x",
-                                   f"/api/v1/candidates?mention=a&k={'9' * 5000}"])  # fmt: skip
+@pytest.mark.parametrize(
+    "place",
+    [
+        f"/reconcile/suggest/entity?prefix={'a' * 1001}",
+        "/reconcile/suggest/entity?prefix=a&cursor=-1",
+        "/reconcile/suggest/type?prefix=a&cursor=99999999999999999999",
+        "/reconcile/preview?id=%00",
+        "/reconcile/preview",
+        f"/reconcile/flyout?id={'Q' * 2000}",
+        "/api/v1/explain?mention=a&entity=%ff",
+        "/api/v1/explain?mention=a&entity=Q282&lam=nan",
+        "/api/v1/candidates",
+        "/api/v1/candidates?mention=a&k=x",
+        f"/api/v1/candidates?mention=a&k={'9' * 5000}",
+    ],
+)
 def test_addresses_that_make_no_sense(service, place):
     is_problem(service.ask(place), 400, 404, 422)
 
@@ -165,20 +178,38 @@ def test_bytes_in_headers_that_are_no_text(service):
     is_problem(service.ask("/reconcile", headers={"Host": "a/b?c"}), 400)
 
 
-@pytest.mark.parametrize("junk", [b"\x00\xff\xfe\r\n\r\n", b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
-                                  b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 200,
-                                  HEAD + b"Content-Length: -1\r\n\r\n",
-                                  HEAD + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
-                                  b"0\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"])  # fmt: skip
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"\x00\xff\xfe\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 200,
+        HEAD + b"Content-Length: -1\r\n\r\n",
+        HEAD + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"0\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    ],
+)
 def test_what_is_not_http(service, junk):
     assert service.send(junk, end=True).startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 404 "))
 
 
 @pytest.mark.parametrize(
     "mention",
-    ["", "\0", "\x00\x01\x1f\x7f\x85\u2028\ufeff", "😀𝔸\U0010ffff", "\u202eníV\u202c", "\ufffe",
-     "a" + "\u0301" * 999, "ﷺ" * 1000, "𒐫" * 1000, "'; DROP TABLE--<script>", "%00%ff", "{{7*7}}"],
-)  # fmt: skip
+    [
+        "",
+        "\0",
+        "\x00\x01\x1f\x7f\x85\u2028\ufeff",
+        "😀𝔸\U0010ffff",
+        "\u202eníV\u202c",
+        "\ufffe",
+        "a" + "\u0301" * 999,
+        "ﷺ" * 1000,
+        "𒐫" * 1000,
+        "'; DROP TABLE--<script>",
+        "%00%ff",
+        "{{7*7}}",
+    ],
+)
 def test_any_text_is_a_mention(service, mention):
     (result,) = service.post({"mentions": [mention], "details": True}).json["results"]
     assert result["mention"] == mention
@@ -198,13 +229,18 @@ def test_the_last_of_two_equal_keys_counts(service):
 
 def test_a_key(folder):
     with serving(folder, folder / "fo.candgen", key=KEY) as service:
-        for path in (ASKED, "/api/v1/indexes", "/metrics", "/reconcile", "/nothing"):  # fmt: skip
+        for path in (ASKED, "/api/v1/indexes", "/metrics", "/reconcile", "/nothing"):
             answer = service.ask(path)
             assert is_problem(answer, 401)
             assert answer.headers["WWW-Authenticate"].startswith("Bearer")
-        for wrong in ({"X-API-Key": KEY[:-1]}, {"X-API-Key": ""}, {"X-API-Key": "\xff"},
-                      {"Authorization": f"Basic {KEY}"}, {"Authorization": "Bearer"},
-                      {"Authorization": "Bearer \xff", "X-API-Key": KEY}):  # fmt: skip
+        for wrong in (
+            {"X-API-Key": KEY[:-1]},
+            {"X-API-Key": ""},
+            {"X-API-Key": "\xff"},
+            {"Authorization": f"Basic {KEY}"},
+            {"Authorization": "Bearer"},
+            {"Authorization": "Bearer \xff", "X-API-Key": KEY},
+        ):
             is_problem(service.ask(ASKED, headers=wrong), 401)
         is_problem(service.ask(f"{ASKED}&key={KEY}"), 401)
         is_problem(service.ask("/api/v1/reload", b""), 401)
@@ -241,8 +277,12 @@ def test_pages_of_other_sites_may_not_reload(service, origin):
 def test_pages_of_other_sites_read_only_what_openrefine_needs(service):
     origin = {"Origin": "http://example.org"}
     allowed = "Access-Control-Allow-Origin"
-    for path in ("/reconcile", "/reconcile/fo", "/reconcile/suggest/entity?prefix=a",
-                 "/reconcile/nothing"):  # fmt: skip
+    for path in (
+        "/reconcile",
+        "/reconcile/fo",
+        "/reconcile/suggest/entity?prefix=a",
+        "/reconcile/nothing",
+    ):
         assert service.ask(path, headers=origin).headers[allowed] == "*"
     for path in ("/", ASKED, "/api/v1/indexes", "/metrics", "/healthz", "/reconcilex", "/nothing"):
         assert allowed not in service.ask(path, headers=origin).headers
@@ -255,13 +295,28 @@ def test_pages_of_other_sites_read_only_what_openrefine_needs(service):
 
 @pytest.mark.parametrize(
     "path",
-    ["/..%2f..%2fetc/passwd", "/../../etc/passwd", "//", "//etc/passwd", "/page.js/../",
-     "/./page.js", "/page.js%00", "/page.css/", "/index.html", "/%2e%2e/app.py",
-     "/reconcile/fo/../../x", "/reconcile/..%2f..%2fx", "/reconcile/%00",
-     "/api/v1/candidates/", "/api/v1/../v1/indexes", "/docs", "/openapi.json",
-     "/api/v1/candidates?mention=a&index=../../x",
-     "/api/v1/candidates?mention=a&index=/etc/passwd"],
-)  # fmt: skip
+    [
+        "/..%2f..%2fetc/passwd",
+        "/../../etc/passwd",
+        "//",
+        "//etc/passwd",
+        "/page.js/../",
+        "/./page.js",
+        "/page.js%00",
+        "/page.css/",
+        "/index.html",
+        "/%2e%2e/app.py",
+        "/reconcile/fo/../../x",
+        "/reconcile/..%2f..%2fx",
+        "/reconcile/%00",
+        "/api/v1/candidates/",
+        "/api/v1/../v1/indexes",
+        "/docs",
+        "/openapi.json",
+        "/api/v1/candidates?mention=a&index=../../x",
+        "/api/v1/candidates?mention=a&index=/etc/passwd",
+    ],
+)
 def test_paths_that_lead_nowhere(service, path):
     assert is_problem(service.ask(path), 404)
 

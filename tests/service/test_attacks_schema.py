@@ -15,9 +15,11 @@ generation = pytest.importorskip("schemathesis.generation")
 
 OPENAPI = "/api/v1/openapi.json"
 OPERATIONS = {
-    "/api/v1/candidates": ("GET", "POST"), "/api/v1/explain": ("GET",),
-    "/api/v1/indexes": ("GET",), "/api/v1/reload": ("POST",),
-}  # fmt: skip
+    "/api/v1/candidates": ("GET", "POST"),
+    "/api/v1/explain": ("GET",),
+    "/api/v1/indexes": ("GET",),
+    "/api/v1/reload": ("POST",),
+}
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +51,12 @@ def test_every_answer_is_described(service, described, path, method, mode):
     made = described[path][method].as_strategy(generation_mode=generation.GenerationMode[mode])
 
     @settings(
-        max_examples=150, derandomize=True, deadline=None, database=None,
+        max_examples=150,
+        derandomize=True,
+        deadline=None,
+        database=None,
         suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    )
     @given(made)
     def each(case):
         case.call_and_validate()
@@ -67,11 +72,23 @@ def test_every_answer_is_described(service, described, path, method, mode):
 def test_boundary_values_and_methods_that_are_not_offered(service, tmp_path):
     said = subprocess.run(
         [
-            sys.executable, "-m", "schemathesis.cli", "run",
-            f"http://127.0.0.1:{service.port}{OPENAPI}", "--phases", "examples,coverage",
-            "--checks", "all", "--generation-deterministic", "--no-color",
+            sys.executable,
+            "-m",
+            "schemathesis.cli",
+            "run",
+            f"http://127.0.0.1:{service.port}{OPENAPI}",
+            "--phases",
+            "examples,coverage",
+            "--checks",
+            "all",
+            "--generation-deterministic",
+            "--no-color",
         ],
-        cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", timeout=120,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
     assert said.returncode == 0, said.stdout
     assert not service.mistakes()

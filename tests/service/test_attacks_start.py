@@ -58,9 +58,7 @@ def test_an_address_that_cannot_be_told(index):
 def test_no_room_for_temporary_files(index):
     """A file of a megabyte may not be written: as if the file system were full."""
     few = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100_000, 100_000))
-    with started(
-        index, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=few
-    ) as process:  # fmt: skip
+    with started(index, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=few) as process:
         out, said = process.communicate(timeout=START)
     assert (process.returncode, out) == (2, b"")
     assert said.startswith(b"candgen: there is no room for temporary files")
@@ -89,7 +87,7 @@ def test_a_log_that_nobody_reads(tmp_path, index):
     """A pipe holds some hundred lines: then whoever writes into it waits."""
     with started(
         index, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
-    ) as process:  # fmt: skip
+    ) as process:
         service = Service(process, process.stdout.readline().strip(), tmp_path / "none")
         for _ in range(1500):
             assert service.ask("/healthz").status == 200

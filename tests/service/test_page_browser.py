@@ -37,9 +37,14 @@ from tests.support.service_world import save_toy
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update",
-]  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
 SHOTS = os.environ.get("CANDGEN_PAGE_SHOTS")
 """A folder for pictures of what the tests see, for whoever wants to look."""
 
@@ -68,9 +73,12 @@ pytestmark = pytest.mark.skipif(
 def index_of(language, target, pivots):
     tables = {code: MentionTable.from_pairs(rows) for code, rows in pivots.items()}
     return PivotTokenIndex.build(
-        tables, MentionTable.from_pairs(target), language=language, lam=1.0,
+        tables,
+        MentionTable.from_pairs(target),
+        language=language,
+        lam=1.0,
         tokenizer=candgen.CharNgrams(2, 3),
-    )  # fmt: skip
+    )
 
 
 def save_hostile(path):
@@ -258,7 +266,7 @@ def test_parts_of_a_score_are_told_in_numbers_and_as_bars(page, base):
 def test_a_late_answer_never_takes_the_place_of_a_newer_one(visit):
     page = visit().open()
     held = []
-    page.route("**/api/v1/candidates?mention=V*", lambda route: held.append(route))  # noqa: PLW0108 (Playwright wants a function)
+    page.route("**/api/v1/candidates?mention=V*", lambda route: held.append(route))  # noqa: PLW0108
     page.locator("#mention").fill("Vín")
     expect(page.locator("#candidates")).to_have_attribute("aria-busy", "true")
     expect(page.locator("#one-said")).to_have_text("Looking …")
@@ -479,8 +487,12 @@ def test_a_list_becomes_a_table_and_files(visit, base):
     )
     rows = page.locator("#list-rows tr")
     assert [row.split("\t")[:2] for row in rows.all_inner_texts()] == [
-        ["1", "Vín"], ["3", 'Vín, "rein"'], ["4", "Oslo"], ["5", "=1+2+vín"], ["6", "Wien"],
-    ]  # fmt: skip
+        ["1", "Vín"],
+        ["3", 'Vín, "rein"'],
+        ["4", "Oslo"],
+        ["5", "=1+2+vín"],
+        ["6", "Wien"],
+    ]
     expect(rows.nth(2)).to_contain_text("no candidates")
     visitor.shoot("list-toy")
 
@@ -526,9 +538,11 @@ def rows_of(results):
             yield {**start, **dict.fromkeys((*columns, "rank", "types"), "")}
         for rank, each in enumerate(result["candidates"], 1):
             yield {
-                **start, "rank": str(rank), "types": "|".join(kind["id"] for kind in each["types"]),
+                **start,
+                "rank": str(rank),
+                "types": "|".join(kind["id"] for kind in each["types"]),
                 **{column: javascript(each[column]) for column in columns},
-            }  # fmt: skip
+            }
 
 
 def javascript(value):

@@ -113,8 +113,12 @@ class Shell:
     def run(self, command):
         """Run a command that must succeed."""
         done = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", command.text], cwd=self.folder, env=self.environment,
-            capture_output=True, encoding="utf-8", timeout=300,
-        )  # fmt: skip
+            ["bash", "-o", "pipefail", "-c", command.text],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=300,
+        )
         assert done.returncode == 0, f"{command.text}\n{done.stderr}"
         return done

@@ -18,7 +18,7 @@ PAGES = [
     WrittenPage("Gomul", "[[Søga|søgu]] [[Búskapur]] #REDIRECT [[x]]", id=12),
     WrittenPage("Búskapur", "#TILVÍSING [[Bólkur:Býir]]", id=13, redirect="Bólkur:Býir"),
     WrittenPage("Gadget.js", "[[Tórshavn]]", id=14, model="javascript"),
-]  # fmt: skip
+]
 WITHOUT_IDS = {
     ("Tórshavn", "fo:Tórshavn"): 1,
     ("Havnina", "fo:Tórshavn"): 1,

@@ -41,8 +41,10 @@ class FusedOracle:
                     of_token[token] += count
                     of_entity[entity] += count
             self.n[language], self.of_token[language], self.of_entity[language] = (
-                n, of_token, of_entity,
-            )  # fmt: skip
+                n,
+                of_token,
+                of_entity,
+            )
         self.tokens = {token for totals in self.of_token.values() for token in totals}
         self.entities = {entity for totals in self.of_entity.values() for entity in totals}
 

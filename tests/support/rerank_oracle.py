@@ -112,10 +112,13 @@ class NaiveStage:
         best = listed[alike.index(max(alike))]
         known = OTHER not in self.model.known(text)
         return [
-            math.log(ratio), self.model.likeness(text, best),
-            logarithm(mine[best]) if text else 0.0, logarithm(sum(mine.values())),
-            math.log1p(self.languages[entity]), float(bool(text) and known and text in mine),
-        ]  # fmt: skip
+            math.log(ratio),
+            self.model.likeness(text, best),
+            logarithm(mine[best]) if text else 0.0,
+            logarithm(sum(mine.values())),
+            math.log1p(self.languages[entity]),
+            float(bool(text) and known and text in mine),
+        ]
 
     def value(self, features: Sequence[float]) -> float:
         return math.fsum(w * x for w, x in zip(self.weights, features, strict=True))
@@ -151,9 +154,10 @@ class NaiveStage:
             # Where both are as like, the mention counts; where only the translation found it, it is
             # not compared with the mention.
             row[1], row[2] = next(
-                (alike, often) for _, alike, often in found
+                (alike, often)
+                for _, alike, often in found
                 if alike == max(like for _, like, _ in found)
-            )  # fmt: skip
+            )
             row[5] = row[5] if entity in mine else 0.0
             v = self.value(row)
             moved.append((entity, 1 + (1 + v / (1 + abs(v))) / 2))

@@ -18,8 +18,11 @@ def toy_index(language="fo"):
     return candgen.PivotTokenIndex.build(
         pivots={"is": candgen.MentionTable.from_pairs(toy.ICELANDIC)},
         target=candgen.MentionTable.from_pairs(toy.FAROESE),
-        language=language, alpha=toy.ALPHA, lam=1.0, tokenizer=candgen.CharNgrams(*toy.NGRAMS),
-    )  # fmt: skip
+        language=language,
+        alpha=toy.ALPHA,
+        lam=1.0,
+        tokenizer=candgen.CharNgrams(*toy.NGRAMS),
+    )
 
 
 def save_toy(path, *, second_stage=False, described=False):

@@ -45,8 +45,11 @@ def build(folder, *, alpha=toy.ALPHA):
     made = PivotTokenIndex.build(
         pivots={"is": MentionTable.from_pairs(toy.ICELANDIC)},
         target=MentionTable.from_pairs(toy.FAROESE),
-        language="fo", alpha=alpha, lam=1.0, tokenizer=CharNgrams(*toy.NGRAMS),
-    )  # fmt: skip
+        language="fo",
+        alpha=alpha,
+        lam=1.0,
+        tokenizer=CharNgrams(*toy.NGRAMS),
+    )
     made.save(folder)
     return folder
 
@@ -198,10 +201,14 @@ def serving(folder, *arguments, key=None):
     with (
         log.open("wb") as file,
         subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=file, env=environment,
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=file,
+            env=environment,
             start_new_session=True,
         ) as process,
-    ):  # fmt: skip
+    ):
         started = []
         try:
             ready, _, _ = select.select([process.stdout], [], [], START)

@@ -54,10 +54,13 @@ def tables(output, languages=LANGUAGES):
     rows = pq.read_table(output / "entities.parquet").to_pylist()
     shown = {
         (row["entity"], row["language"]): (
-            row["name"], row["description"], set(row["instance_of"]), row["sitelinks"],
+            row["name"],
+            row["description"],
+            set(row["instance_of"]),
+            row["sitelinks"],
         )
         for row in rows
-    }  # fmt: skip
+    }
     assert len(shown) == len(rows)
     return names, shown
 

@@ -52,16 +52,18 @@ PARIS = item(
     167646,
     labels=texts(en="Paris", mul="Paris"),
     sitelinks=pages(enwiki="Paris (mythology)"),
-    claims={"P31": [
-        statement({"numeric-id": 95074}),  # as older dumps have it
-        *instance_of(4271324, rank="preferred")["P31"],
-        *instance_of(4167410, rank="deprecated")["P31"],
-        statement(None, snaktype="somevalue"),
-        statement(None, snaktype="novalue"),
-        {"rank": "normal"},
-    ]},
+    claims={
+        "P31": [
+            statement({"numeric-id": 95074}),  # as older dumps have it
+            *instance_of(4271324, rank="preferred")["P31"],
+            *instance_of(4167410, rank="deprecated")["P31"],
+            statement(None, snaktype="somevalue"),
+            statement(None, snaktype="novalue"),
+            {"rank": "normal"},
+        ]
+    },
     modified="2023-01-01T00:00:00Z",
-)  # fmt: skip
+)
 EMPTY = item(3, labels=[], descriptions=[], aliases=[], sitelinks=[], claims=[])
 BARE = {"id": "Q4", "labels": texts(fo="Ber")}
 ONLY_MUL = item(5, labels=texts(mul="Niels Bohr"), aliases=several(mul=["N. Bohr"]))
@@ -76,9 +78,16 @@ ODD_TEXTS = item(
 SURROGATE = b'{"type":"item","id":"Q9","labels":{"fo":{"value":"\\ud800x"},"is":{"value":"ja"}}}'
 ESCAPED = b'{"type":"item","id":"Q10","labels":{"fo":{"value":"T\\u00f3rur \\ud83d\\ude00"}}}'
 FULL = [
-    TORSHAVN, PARIS, EMPTY, BARE, ONLY_MUL, ONLY_ALIAS, PAGE, ODD_TEXTS,
+    TORSHAVN,
+    PARIS,
+    EMPTY,
+    BARE,
+    ONLY_MUL,
+    ONLY_ALIAS,
+    PAGE,
+    ODD_TEXTS,
     item(12, labels=texts(fo="Havn"), claims=instance_of(5)),
-]  # fmt: skip
+]
 OTHERS = [
     {"type": "property", "id": "P31", "labels": texts(fo="er")},
     {"type": "lexeme", "id": "L1", "lemmas": texts(fo="havn")},
@@ -146,9 +155,11 @@ def naive(text, languages, *, kinds=("label", "alias", "title")):
             for name in first:
                 description = naive_text((entity.get("descriptions") or {}).get(key_of(language)))
                 shown[entity["id"], language] = (
-                    name, description[0] if description else None,
-                    classes, len(entity.get("sitelinks") or {}),
-                )  # fmt: skip
+                    name,
+                    description[0] if description else None,
+                    classes,
+                    len(entity.get("sitelinks") or {}),
+                )
     return {key: len(found) for key, found in names.items()}, shown
 
 

@@ -113,6 +113,10 @@ def large_world(seed: int, *, entities: int, letters: str, threshold: float = 0.
         return [(mention, entity, count) for (mention, entity), count in pairs.items()]
 
     return World(
-        rows(0.3), {"is": rows(0.9), "da": rows(0.4)}, {"is": 0.4, "da": 1 / 3}, 0.4, threshold,
+        rows(0.3),
+        {"is": rows(0.9), "da": rows(0.4)},
+        {"is": 0.4, "da": 1 / 3},
+        0.4,
+        threshold,
         CharNgrams(2, 5),
-    )  # fmt: skip
+    )

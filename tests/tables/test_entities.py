@@ -84,9 +84,13 @@ def test_it_reads_back_as_it_was_stored(tmp_path_factory, given_rows):
 def test_what_extract_wikidata_writes_is_read(tmp_path):
     path = tmp_path / "entities.parquet"
     row = {
-        "entity": "Q1741", "language": "fo", "name": "Wien", "description": None,
-        "instance_of": ["Q515"], "sitelinks": 3,
-    }  # fmt: skip
+        "entity": "Q1741",
+        "language": "fo",
+        "name": "Wien",
+        "description": None,
+        "instance_of": ["Q515"],
+        "sitelinks": 3,
+    }
     pq.write_table(pa.Table.from_pylist([row], schema=WIKIDATA_SCHEMA), path)
     found = Descriptions.from_arrow(read_entities(path))
     assert found.of("Q1741") == [Described("fo", "Wien", "")]

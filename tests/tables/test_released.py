@@ -217,9 +217,26 @@ def test_files_that_cannot_be_read(tmp_path):
 
 
 PIECES = [
-    b" ", b"\t", b"\n", b"\r\n", b"\r", b"_", b"a", b"Q1", b"1", "é".encode(), b"\xff", b'"', b"\0",
-    b",", "\u2028".encode(), b"\xef\xbb\xbf", b"\\", b"1 Q1 a\n", b"1\tQ1  b_c\n",
-]  # fmt: skip
+    b" ",
+    b"\t",
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b"_",
+    b"a",
+    b"Q1",
+    b"1",
+    "é".encode(),
+    b"\xff",
+    b'"',
+    b"\0",
+    b",",
+    "\u2028".encode(),
+    b"\xef\xbb\xbf",
+    b"\\",
+    b"1 Q1 a\n",
+    b"1\tQ1  b_c\n",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map(b"".join), st.integers(1, 30))

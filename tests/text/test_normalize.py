@@ -187,8 +187,7 @@ DISPUTED = [
     if (unicodedata.category(c) == "Mn") != bool(regex.match(r"\p{Mn}", c))
 ]
 characters = st.one_of(
-    st.sampled_from(TELLING),
-    st.characters(exclude_categories=["Cn"], exclude_characters=DISPUTED),
+    st.sampled_from(TELLING), st.characters(exclude_categories=["Cn"], exclude_characters=DISPUTED)
 )
 texts = st.text(characters, max_size=12)
 LANGUAGELESS = [name for name in NORMALIZERS if name != "ipa"]  # test_ipa.py has its own

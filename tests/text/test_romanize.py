@@ -79,7 +79,7 @@ NAMES = {
     "is": "Þórður thordur, Æsir aesir, Reykjavík reykjavik, Öxará oxara",
     "pl": "Łódź lodz, Kraków krakow, Gdańsk gdansk, Bydgoszcz bydgoszcz",
     "fo": "Tórshavn torshavn, Føroyar foroyar, Ærøskøbing aeroskobing, Åbo abo, Œuvre oeuvre",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("language", NAMES)
@@ -125,8 +125,17 @@ def test_a_language_of_another_region_is_the_language():
 OWN = sorted({*CYRILLIC_OF, *ARABIC_OF, *HEBREW_OF, "sa"})
 languages = st.sampled_from([None, "en", "tr", "hi", *OWN])
 # The characters of these scripts meet each other more often than chance would have it.
-SCRIPTS = [(0x900, 0xDFF), (0x600, 0x6FF), (0x5B0, 0x5F4), (0x370, 0x3FF), (0x400, 0x52F),
-           (0xE00, 0xEFF), (0x530, 0x58F), (0x3040, 0x30FF), (0x1F00, 0x1FFF)]  # fmt: skip
+SCRIPTS = [
+    (0x900, 0xDFF),
+    (0x600, 0x6FF),
+    (0x5B0, 0x5F4),
+    (0x370, 0x3FF),
+    (0x400, 0x52F),
+    (0xE00, 0xEFF),
+    (0x530, 0x58F),
+    (0x3040, 0x30FF),
+    (0x1F00, 0x1FFF),
+]
 one_script = st.sampled_from(SCRIPTS).flatmap(
     lambda span: st.text(
         st.one_of(

@@ -65,13 +65,26 @@ def test_what_is_no_item(line, reason):
     assert read_item(line) is reason
 
 
-@given(st.binary(max_size=200) | st.recursive(
-    st.none() | st.integers() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["id", "type", "labels", "claims", "P31", "fo", "value", "mainsnak"]),
-        inner, max_size=4),
-).map(lambda value: json.dumps({"type": "item", "id": "Q1", "x": value} | (
-    value if isinstance(value, dict) else {})).encode()))  # fmt: skip
+@given(
+    st.binary(max_size=200)
+    | st.recursive(
+        st.none() | st.integers() | st.text(max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["id", "type", "labels", "claims", "P31", "fo", "value", "mainsnak"]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+    ).map(
+        lambda value: json.dumps(
+            {"type": "item", "id": "Q1", "x": value} | (value if isinstance(value, dict) else {})
+        ).encode()
+    )
+)
 def test_a_line_never_raises(line):
     from candgen.wikidata.names import Describer
 
@@ -133,12 +146,16 @@ def test_rows_by_hand(tmp_path):
     report = extract(dump, tmp_path / "made", languages=("fo", "en"))
     faroese = candgen.MentionTable.read(tmp_path / "made" / "fo.parquet")
     assert list(faroese) == [
-        ("Havn", "Q10704", 1), ("Havnin", "Q10704", 1), ("Tórshavn", "Q10704", 2),
-    ]  # fmt: skip
+        ("Havn", "Q10704", 1),
+        ("Havnin", "Q10704", 1),
+        ("Tórshavn", "Q10704", 2),
+    ]
     english = candgen.MentionTable.read(tmp_path / "made" / "en.parquet")
     assert list(english) == [
-        ("Paris", "Q167646", 2), ("Thorshavn", "Q10704", 1), ("Tórshavn", "Q10704", 3),
-    ]  # fmt: skip
+        ("Paris", "Q167646", 2),
+        ("Thorshavn", "Q10704", 1),
+        ("Tórshavn", "Q10704", 3),
+    ]
     shown = pq.read_table(tmp_path / "made" / "entities.parquet").to_pylist()
     assert [tuple(row.values()) for row in shown] == [
         ("Q10704", "en", "Tórshavn", None, ["Q515", "Q5119"], 3),
@@ -159,10 +176,16 @@ def test_everything_odd_is_read_as_the_naive_reader_does(tmp_path, kind):
     report = extract(write_dump(tmp_path, text, kind), tmp_path / "made", part_size=250)
     assert tables(tmp_path / "made") == world.naive(text, LANGUAGES)
     assert report.skipped == {
-        "not UTF-8": 1, "not JSON": 2, "not an entity": 3, "property": 1, "lexeme": 1,
-        "entity of another type": 1, "redirect": 1, "no name in these languages": 1,
+        "not UTF-8": 1,
+        "not JSON": 2,
+        "not an entity": 3,
+        "property": 1,
+        "lexeme": 1,
+        "entity of another type": 1,
+        "redirect": 1,
+        "no name in these languages": 1,
         "instance of a class that was left out": 1,
-    }  # fmt: skip
+    }
     assert report.counts["items"] == 11
     assert report.counts["items kept"] == 9
     assert report.counts["lines"] == text.count(b"\n")
@@ -186,7 +209,8 @@ ITEMS = st.lists(
             "descriptions": VALUES,
             "aliases": st.dictionaries(
                 st.sampled_from(["fo", "is", "nb"]),
-                st.lists(TEXTS.map(lambda t: {"value": t}), max_size=3), max_size=2,
+                st.lists(TEXTS.map(lambda t: {"value": t}), max_size=3),
+                max_size=2,
             ),
             "sitelinks": st.dictionaries(
                 st.sampled_from(["fowiki", "nowiki", "dewiki"]),
@@ -194,11 +218,12 @@ ITEMS = st.lists(
                 max_size=3,
             ),
             "claims": st.lists(st.sampled_from([5, 515, 4167836]), max_size=2).map(
-                lambda numbers: world.instance_of(*numbers)),
+                lambda numbers: world.instance_of(*numbers)
+            ),
         },
     ),
     max_size=8,
-)  # fmt: skip
+)
 
 
 KIND_OPTIONS = {"label": "labels", "alias": "aliases", "title": "sitelinks"}
@@ -336,8 +361,11 @@ def test_formats_workers_and_parts_change_nothing(tmp_path, long_text):
         dump = dump.rename(tmp_path / "dump")  # the format is told by the content
         extract(dump, tmp_path / name, **options)
         made[name] = contents(tmp_path / name)
-    assert set(made["plain"]) == {*(f"{c}.parquet" for c in LANGUAGES), "entities.parquet",
-                                  "report.json"}  # fmt: skip
+    assert set(made["plain"]) == {
+        *(f"{c}.parquet" for c in LANGUAGES),
+        "entities.parquet",
+        "report.json",
+    }
     assert all(files == made["plain"] for files in made.values())
     assert tables(tmp_path / "plain") == world.naive(long_text, LANGUAGES)
 
@@ -541,8 +569,10 @@ def test_only_the_same_run_goes_on(tmp_path, long_text):
         extract(dump, output, resume=True)
     extract(dump, output, languages=("fo",), **options)  # starts over
     assert {path.name for path in output.iterdir()} == {
-        "fo.parquet", "entities.parquet", "report.json",
-    }  # fmt: skip
+        "fo.parquet",
+        "entities.parquet",
+        "report.json",
+    }
     interrupt()
     dump.write_bytes(long_text[:-500] + b"\n]")
     with pytest.raises(StorageError, match="other files or other options"):

@@ -137,9 +137,10 @@ def test_a_hole_is_not_kept_in_memory(long_text, monkeypatch):
     around = list(blocks(io.BytesIO(packed + hole + packed), 0))
     assert [each.data for each in around] == [block.data] * 2
     inside = list(blocks(io.BytesIO(packed[:-20] + hole + packed), 0))
-    assert inside == [Damage(block.start, truncated=False), around[1]._replace(
-        start=around[1].start - 20
-    )]  # fmt: skip
+    assert inside == [
+        Damage(block.start, truncated=False),
+        around[1]._replace(start=around[1].start - 20),
+    ]
     assert max(held) < 300_000
 
 

@@ -81,14 +81,21 @@ def test_the_world_by_hand(faroese, tmp_path):
     assert told["dump_date"] == "20230501"
     assert told["truncated"] is False
     assert told["pages"] == {
-        "read": 14, "mended": 0, "articles": 5, "redirects": 6, "other namespaces": 2,
+        "read": 14,
+        "mended": 0,
+        "articles": 5,
+        "redirects": 6,
+        "other namespaces": 2,
         "not wikitext": 1,
-    }  # fmt: skip
+    }
     assert told["seen"] == {"links": 18}
     assert told["dropped"] == {
-        "redirect loop": 2, "redirect to another wiki": 1, "other namespace": 1, "image": 1,
+        "redirect loop": 2,
+        "redirect to another wiki": 1,
+        "other namespace": 1,
+        "image": 1,
         "interwiki": 1,
-    }  # fmt: skip
+    }
     assert told["kept"] == 12
     assert not (tmp_path / ".fo.parquet.parts").exists()
 
@@ -111,9 +118,13 @@ def test_entities_of_page_props(faroese, tmp_path):
     props = zipped(tmp_path / "page_props.sql.gz", PAGE_PROPS)
     report = extract(Sources((faroese,), page_props=props), tmp_path / "fo.parquet")
     assert rows(tmp_path / "fo.parquet") == {
-        ("Tórshavn", "Q10704"): 1, ("Havnina", "Q10704"): 1, ("T.", "Q10704"): 1,
-        ("Føroyar", "Q4628"): 1, ("Føroyum", "Q4628"): 1, ("søgu", "Q4628"): 1,
-    }  # fmt: skip
+        ("Tórshavn", "Q10704"): 1,
+        ("Havnina", "Q10704"): 1,
+        ("T.", "Q10704"): 1,
+        ("Føroyar", "Q4628"): 1,
+        ("Føroyum", "Q4628"): 1,
+        ("søgu", "Q4628"): 1,
+    }
     assert report.to_dict()["dropped"]["no entity"] == 6
     assert sum(report.to_dict()["seen"].values()) == 6 + sum(report.to_dict()["dropped"].values())
 
@@ -132,9 +143,11 @@ def test_entities_of_a_table_of_titles(faroese, tmp_path):
     (tmp_path / "ids.tsv").write_text("title\tentity\nTórshavn\tQ10704\nKina\tQ148\n", "utf-8")
     extract(Sources((faroese,), ids=tmp_path / "ids.tsv"), tmp_path / "fo.parquet")
     assert rows(tmp_path / "fo.parquet") == {
-        ("Tórshavn", "Q10704"): 1, ("Havnina", "Q10704"): 1, ("T.", "Q10704"): 1,
+        ("Tórshavn", "Q10704"): 1,
+        ("Havnina", "Q10704"): 1,
+        ("T.", "Q10704"): 1,
         ("Kina", "Q148"): 2,
-    }  # fmt: skip
+    }
 
 
 def test_entities_by_way_of_another_language(faroese, tmp_path):
@@ -147,8 +160,10 @@ def test_entities_by_way_of_another_language(faroese, tmp_path):
     )
     extract(sources, tmp_path / "fo.parquet")
     assert rows(tmp_path / "fo.parquet") == {
-        ("Føroyar", "Q4628"): 1, ("Føroyum", "Q4628"): 1, ("søgu", "Q4628"): 1,
-    }  # fmt: skip
+        ("Føroyar", "Q4628"): 1,
+        ("Føroyum", "Q4628"): 1,
+        ("søgu", "Q4628"): 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -177,11 +192,15 @@ def test_titles_as_mentions(faroese, tmp_path):
     made = Counter(rows(tmp_path / "fo.parquet"))
     made.subtract(WITHOUT_IDS)
     assert +made == {
-        ("Føroyar", "fo:Føroyar"): 1, ("Tórshavn", "fo:Tórshavn"): 1,
-        ("Suðuroy", "fo:Suðuroy"): 1, ("Paris", "fo:Paris (gudur)"): 1, ("Gomul", "fo:Gomul"): 1,
-        ("Gadget.js", "fo:Gadget.js"): 1, ("Havnin", "fo:Tórshavn"): 1,
+        ("Føroyar", "fo:Føroyar"): 1,
+        ("Tórshavn", "fo:Tórshavn"): 1,
+        ("Suðuroy", "fo:Suðuroy"): 1,
+        ("Paris", "fo:Paris (gudur)"): 1,
+        ("Gomul", "fo:Gomul"): 1,
+        ("Gadget.js", "fo:Gadget.js"): 1,
+        ("Havnin", "fo:Tórshavn"): 1,
         ("Søga", "fo:Føroyar"): 1,
-    }  # fmt: skip
+    }
     assert report.to_dict()["seen"] == {"links": 18, "page titles": 6, "redirect titles": 6}
 
 
@@ -197,9 +216,11 @@ def test_the_first_pages(faroese, tmp_path):
     report = extract(faroese, tmp_path / "fo.parquet", options=Options(pages=1), workers=2)
     assert report.to_dict()["pages"]["read"] == 1
     assert rows(tmp_path / "fo.parquet").keys() == {
-        ("Tórshavn", "fo:Tórshavn"), ("Havnina", "fo:Havnin"), ("Suðuroyar", "fo:Suðuroy"),
+        ("Tórshavn", "fo:Tórshavn"),
+        ("Havnina", "fo:Havnin"),
+        ("Suðuroyar", "fo:Suðuroy"),
         ("Føroyar", "fo:Føroyar"),
-    }  # fmt: skip
+    }
 
 
 def test_the_first_pages_of_several_parts(faroese, tmp_path, monkeypatch):
@@ -513,9 +534,9 @@ def test_the_table_of_titles_may_be_written_as_links_are(faroese, tmp_path):
 # Any world, judged by a naive version
 
 NAMES = st.sampled_from(["A", "B", "C", "D (x)", "É", "Bólkur:K"])
-TEXTS = st.lists(
-    st.tuples(NAMES, st.sampled_from(["", "|a", "|b", "|é"])), max_size=6
-).map(lambda links: " ".join(f"[[{title}{anchor}]]" for title, anchor in links))  # fmt: skip
+TEXTS = st.lists(st.tuples(NAMES, st.sampled_from(["", "|a", "|b", "|é"])), max_size=6).map(
+    lambda links: " ".join(f"[[{title}{anchor}]]" for title, anchor in links)
+)
 WORLDS = st.lists(
     st.tuples(NAMES, TEXTS, st.none() | NAMES), max_size=8, unique_by=lambda page: page[0]
 )

@@ -101,11 +101,18 @@ def test_a_run_that_is_ended_leaves_no_half_file_and_can_be_resumed(tmp_path, en
     many = [WrittenPage(f"Síða {n}", f"[[Mál|orð {n}]] " * 400) for n in range(900)]
     path = write_dump(tmp_path / "fowiki.xml.bz2", many, together=3)
     command = [
-        sys.executable, "-c",
+        sys.executable,
+        "-c",
         SMALL_PARTS,
-        "extract", "fo", "--dump", str(path), "--workers", str(workers),
-        "-o", str(tmp_path / "fo.parquet"),
-    ]  # fmt: skip
+        "extract",
+        "fo",
+        "--dump",
+        str(path),
+        "--workers",
+        str(workers),
+        "-o",
+        str(tmp_path / "fo.parquet"),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     work = tmp_path / ".fo.parquet.parts"
     deadline = time.monotonic() + 60

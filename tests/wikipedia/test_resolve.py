@@ -20,8 +20,11 @@ REDIRECTS = st.one_of(
 )
 PAGE_ROWS = st.builds(
     lambda title, namespace, number, redirect: PageRow(title, namespace, number, *redirect),
-    TITLES, st.sampled_from([0, 0, 14]), st.integers(1, 50), REDIRECTS,
-)  # fmt: skip
+    TITLES,
+    st.sampled_from([0, 0, 14]),
+    st.integers(1, 50),
+    REDIRECTS,
+)
 LINK_ROWS = st.tuples(TITLES.map(lambda t: t + "!"), TITLES, st.integers(0, 2), st.integers(1, 9))
 
 
@@ -34,11 +37,13 @@ def resolved(links, pages, entities, namespaces=(0,)):
     if entities is not None:
         titles, values = list(entities), list(entities.values())
         table = Entities.of(
-            pa.table({
-                "title": pa.array(titles, pa.large_string()),
-                "entity": pa.array(values, pa.large_string()),
-            })
-        )  # fmt: skip
+            pa.table(
+                {
+                    "title": pa.array(titles, pa.large_string()),
+                    "entity": pa.array(values, pa.large_string()),
+                }
+            )
+        )
     redirects = follow(first_of_each(columns(pages, PAGES)), namespaces)
     dropped = Counter()
     made = Resolver(redirects, table, language="fo").resolve(columns(links, LINKS), dropped)
@@ -103,15 +108,19 @@ def test_a_redirect_to_itself_is_a_loop():
 
 def test_the_first_table_that_knows_a_title_is_right():
     def table(**entities):
-        return pa.table({
-            "title": pa.array(list(entities), pa.large_string()),
-            "entity": pa.array(list(entities.values()), pa.large_string()),
-        })  # fmt: skip
+        return pa.table(
+            {
+                "title": pa.array(list(entities), pa.large_string()),
+                "entity": pa.array(list(entities.values()), pa.large_string()),
+            }
+        )
 
     made = Entities.of(table(b="Q2", a="Q1"), table(a="Q9", c="Q3"))
     assert dict(zip(made.titles.to_pylist(), made.entities.to_pylist(), strict=True)) == {
-        "a": "Q1", "b": "Q2", "c": "Q3",
-    }  # fmt: skip
+        "a": "Q1",
+        "b": "Q2",
+        "c": "Q3",
+    }
 
 
 def test_without_links_and_pages_there_is_nothing():

@@ -105,14 +105,10 @@ def escaped(value, style):
 
 
 BYTES = st.one_of(
-    st.binary(max_size=8),
-    st.text(alphabet="'\\(),; aø\n\t\"%_`-/*0", max_size=8).map(str.encode),
+    st.binary(max_size=8), st.text(alphabet="'\\(),; aø\n\t\"%_`-/*0", max_size=8).map(str.encode)
 )
 VALUES = st.one_of(
-    BYTES,
-    st.none(),
-    st.integers(-(2**70), 2**70),
-    st.floats(allow_nan=False, allow_infinity=False),
+    BYTES, st.none(), st.integers(-(2**70), 2**70), st.floats(allow_nan=False, allow_infinity=False)
 )
 STYLES = st.sampled_from(["mysqldump", "raw", "doubled", "hex", "binary"])
 TABLES = st.lists(st.tuples(VALUES, VALUES, VALUES), max_size=12)

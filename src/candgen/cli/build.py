@@ -41,9 +41,16 @@ if TYPE_CHECKING:
     from candgen.protocols import Generator, Method, Progress, Training
 
 __all__ = [
-    "METHODS_SHOWN", "Named", "Normalizer", "SkipBadRows", "build", "check_output",
-    "parse_settings", "parse_table", "refuse_repeated",
-]  # fmt: skip
+    "METHODS_SHOWN",
+    "Named",
+    "Normalizer",
+    "SkipBadRows",
+    "build",
+    "check_output",
+    "parse_settings",
+    "parse_table",
+    "refuse_repeated",
+]
 
 LONGEST_EXAMPLE = 100
 DEFAULT = "pti"
@@ -177,11 +184,20 @@ def build(
     """
     if auto or candidates is not None:
         others = {
-            "--pivot": pivots, "--english": english, "--dev": dev, "--alpha": alphas, "--lam": lam,
-            "--threshold": threshold, "--ngrams": ngrams, "--unit": unit, "--set": settings,
-            "--normalizer": normalizer, "--threads": threads, "--language": language,
+            "--pivot": pivots,
+            "--english": english,
+            "--dev": dev,
+            "--alpha": alphas,
+            "--lam": lam,
+            "--threshold": threshold,
+            "--ngrams": ngrams,
+            "--unit": unit,
+            "--set": settings,
+            "--normalizer": normalizer,
+            "--threads": threads,
+            "--language": language,
             "--method": method,
-        }  # fmt: skip
+        }
         said = [option for option, value in others.items() if value is not None]
         build_auto_command(
             target, candidates, output, said, entities, auto=auto, skip_bad_rows=skip_bad_rows
@@ -224,7 +240,7 @@ def build(
         sys.stderr.write(f"try: candgen query {shlex.quote(str(output))} {example} -k 5\n")
 
 
-def _tokenizer(ngrams: str | None, unit: Unit | None) -> Any:  # noqa: ANN401 (a tokenizer)
+def _tokenizer(ngrams: str | None, unit: Unit | None) -> Any:  # noqa: ANN401
     """The tokenizer, if one was asked for."""
     if ngrams is None and unit is None:
         return None
@@ -269,9 +285,15 @@ def _query_language(
 
 
 def _training(
-    pivots: Sequence[Named], target: Named | None, english: Named | None, dev: Path | None,
-    language: str | None, progress: "Progress", *, skip_bad_rows: bool,
-) -> "Training":  # fmt: skip
+    pivots: Sequence[Named],
+    target: Named | None,
+    english: Named | None,
+    dev: Path | None,
+    language: str | None,
+    progress: "Progress",
+    *,
+    skip_bad_rows: bool,
+) -> "Training":
     from candgen.protocols import Training  # noqa: PLC0415
 
     def read(table: Named) -> "MentionTable":
@@ -302,7 +324,7 @@ def _dev_queries(path: Path, *, skip_bad_rows: bool) -> "Sequence[Query]":
 
 def _summary(output: Path, method: "Method", generator: "Generator", seconds: float) -> str:
     """What was built, how large it is, and how long it took."""
-    from candgen.storage import index_folder  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.storage import index_folder  # noqa: PLC0415
 
     index: Any = getattr(generator, "tokens", None)
     if hasattr(index, "postings"):

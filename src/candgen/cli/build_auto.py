@@ -18,12 +18,18 @@ LONGEST_EXAMPLE = 100
 
 
 def build_auto_command(
-    target: str | None, candidates: Path | None, output: Path, said: Sequence[str],
-    entities: Path | None, *, auto: bool, skip_bad_rows: bool,
-) -> None:  # fmt: skip
+    target: str | None,
+    candidates: Path | None,
+    output: Path,
+    said: Sequence[str],
+    entities: Path | None,
+    *,
+    auto: bool,
+    skip_bad_rows: bool,
+) -> None:
     """Build an index of a target from the languages of a folder, and tell the reasons on stderr."""
     _check(target, candidates, said, auto=auto)
-    from candgen.tables.table_folder import TableFolder  # noqa: PLC0415 (--help need not wait)
+    from candgen.tables.table_folder import TableFolder  # noqa: PLC0415
     from candgen.tables.target_file import read_target  # noqa: PLC0415
 
     named = parse_table("--target", target or "")

@@ -133,7 +133,7 @@ def demo(
 
 def _names(target: str, pivots: Sequence[str]) -> "dict[str, MentionTable]":
     """The names in each language, by its code, the target first."""
-    from candgen.integrations import cldr  # noqa: PLC0415 (--help need not wait for it)
+    from candgen.integrations import cldr  # noqa: PLC0415
 
     codes = [cldr.locale(language) for language in (target, *pivots)]
     if not pivots:
@@ -254,10 +254,12 @@ def _show_recall(experiment: Experiment) -> None:
         first.add_row(method, *("-" if recall is None else f"{recall:.1f}" for recall in by_type))
     first.add_row("queries", *(f"{counts[name]:,}" for name in TYPES), style="dim")
     show(
-        _title(f"The {len(experiment.hidden):,} hidden names as queries, in percent"), found,
-        _title("Every name as a query: how often the right entity comes first, in percent"), first,
+        _title(f"The {len(experiment.hidden):,} hidden names as queries, in percent"),
+        found,
+        _title("Every name as a query: how often the right entity comes first, in percent"),
+        first,
         *(Text(f"{name + ':':8}{meaning}", style="dim") for name, meaning in TYPES.items()),
-    )  # fmt: skip
+    )
     gain = {
         name: (experiment.recall("joint", 1, name) or 0.0)
         - (experiment.recall("zero-shot", 1, name) or 0.0)

@@ -123,7 +123,7 @@ def describe_dataset(dataset: "Dataset", *, verify: bool) -> dict[str, Any]:
 
 def describe_entities(path: "Path") -> dict[str, Any] | None:
     """What a table of entities holds, as candgen extract-wikidata writes one; None of others."""
-    import pyarrow as pa  # noqa: PLC0415 (--help need not wait)
+    import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 

@@ -26,7 +26,7 @@ def calibrate(
     progress: "Progress",
 ) -> str:
     """Learn on dev what scores are worth, store that with the index, and say so."""
-    from candgen.generators.calibration import Calibration  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.generators.calibration import Calibration  # noqa: PLC0415
 
     progress("calibrating on dev", 0.0)
     Calibration.learn(generator, dev).store(output)

@@ -86,7 +86,7 @@ def parse_table(option: str, text: str, *, expected: str = "[LANG=]FILE") -> Nam
 
 def check_output(output: Path) -> None:
     """Refuse, before the long work, what saving would refuse after it."""
-    from candgen.storage import index_folder  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.storage import index_folder  # noqa: PLC0415
 
     there = os.access(output, os.F_OK)
     if there:
@@ -189,7 +189,7 @@ def parse_value(text: str) -> bool | int | float | str:
 
 def known_method(name: str) -> "Method":
     """The method of this name."""
-    from candgen.generators.registry import METHODS  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.generators.registry import METHODS  # noqa: PLC0415
 
     if name not in METHODS:
         raise ParameterError(f"there is no method {name!r}: choose {', '.join(METHODS)}")

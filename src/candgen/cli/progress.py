@@ -70,9 +70,12 @@ def byte_bar() -> Iterator[Callable[["Reading"], None]]:
         yield lambda _reading: None
         return
     columns = (
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TransferSpeedColumn(),
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TransferSpeedColumn(),
         TimeRemainingColumn(),
-    )  # fmt: skip
+    )
     with _on_stderr(*columns) as bar:
         task = bar.add_task("", total=None)
 

@@ -191,7 +191,7 @@ def _shortest(candidates: "Sequence[Candidate]") -> list[str]:
     Most scores are 32-bit numbers. Those of tiers are not, and 32 bits would make some of them
     equal: they keep the digits of 64 bits.
     """
-    import numpy as np  # noqa: PLC0415 (--help need not wait for it)
+    import numpy as np  # noqa: PLC0415
 
     scores = [float(candidate.score) for candidate in candidates]
     with np.errstate(over="ignore", under="ignore"):

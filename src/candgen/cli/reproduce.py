@@ -111,7 +111,7 @@ def reproduce(
     folder, so a run that was interrupted goes on where it stopped. report.html has it all.
     """
     from candgen.paper.cache import Records  # noqa: PLC0415
-    from candgen.paper.corpus import Corpus  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.paper.corpus import Corpus  # noqa: PLC0415
     from candgen.paper.plan import Study  # noqa: PLC0415
     from candgen.paper.reproduce import RECORDS, names_of  # noqa: PLC0415
     from candgen.paper.reproduce import reproduce as make  # noqa: PLC0415
@@ -123,11 +123,14 @@ def reproduce(
     )
     known = _pairs(pairs, zero_shot_only, corpus.languages)
     study = Study(
-        corpus, known, chosen, Records(output / RECORDS),
+        corpus,
+        known,
+        chosen,
+        Records(output / RECORDS),
         command=[sys.executable, "-m", "candgen.cli.measure_process"],
         options=_budget(epochs, training_pairs, chosen),
         high_resource=_high_resource(high_resource, known),
-    )  # fmt: skip
+    )
     if exhibits == ("high-resource",) and not study.high_resource:
         raise ParameterError("no pair has a high-resource pivot: say --high-resource LANG")
     study.check()
@@ -137,9 +140,13 @@ def reproduce(
         )
     with progress_bar() as progress:
         made = make(
-            exhibits, study, output, command=["candgen", *context.obj], progress=progress,
+            exhibits,
+            study,
+            output,
+            command=["candgen", *context.obj],
+            progress=progress,
             figures=figures,
-        )  # fmt: skip
+        )
     for exhibit in made:
         show(*exhibit.tables, whole=True)
     note(f"wrote {output}: open {(output / 'report.html').resolve().as_uri()}")

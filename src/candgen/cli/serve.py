@@ -96,13 +96,7 @@ def serve(
     Ctrl-C ends it, after the requests in flight. OpenRefine takes the address with /reconcile, or
     /reconcile/NAME, behind it.
     """
-    from candgen.service.settings import (  # noqa: PLC0415 (--help need not wait)
-        Limits,
-        Settings,
-        check_limits,
-        name_indexes,
-        read_key,
-    )
+    from candgen.service.settings import Limits, Settings, check_limits, name_indexes, read_key  # noqa: PLC0415
 
     try:
         from candgen.service.server import serve as run  # noqa: PLC0415
@@ -116,9 +110,15 @@ def serve(
             f"--url {url!r}: expected an address such as https://example.org/names"
         )
     limits = Limits(
-        body=max_body, batch=max_batch, mention=max_mention, k=max_k, candidates=max_candidates,
-        seconds=max_seconds, patience=max_wait, concurrency=max_requests,
-    )  # fmt: skip
+        body=max_body,
+        batch=max_batch,
+        mention=max_mention,
+        k=max_k,
+        candidates=max_candidates,
+        seconds=max_seconds,
+        patience=max_wait,
+        concurrency=max_requests,
+    )
     check_limits(limits)
     settings = Settings(named, limits, match, url, key=read_key(api_key_file), log=not quiet)
     check_indexes(named)

@@ -143,7 +143,7 @@ def tune(
     with a second stage, are those of its first stage; the weights of the second are learned on dev
     when it is built. --method pti is the paper's.
     """
-    from candgen.evaluation import evaluate  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.evaluation import evaluate  # noqa: PLC0415
     from candgen.paper.corpus import open_parts  # noqa: PLC0415
     from candgen.protocols import MIN_POINTS_PER_TENTH, Training  # noqa: PLC0415
 
@@ -172,9 +172,13 @@ def tune(
             return candgen.MentionTable.read(table.path, skip_bad_rows=skip_bad_rows)
 
         training = Training(
-            {each.language: read(each) for each in named}, target, language or parts.language,
-            None if names is None else read(names), parts.dev, progress,
-        )  # fmt: skip
+            {each.language: read(each) for each in named},
+            target,
+            language or parts.language,
+            None if names is None else read(names),
+            parts.dev,
+            progress,
+        )
         if candidates is not None:
             training = _with_pivots(training, candidates, reasons, skip_bad_rows=skip_bad_rows)
         if not training.pivots and target is None:
@@ -184,9 +188,14 @@ def tune(
         if method == BOTH_STAGES and "normalizer" not in {*fixed, *values}:
             fixed["normalizer"] = _normalizer(training, reasons)
         tuning = evaluate.tune(
-            chosen, training, parts.dev, grid=values, fixed=fixed, k=k,
+            chosen,
+            training,
+            parts.dev,
+            grid=values,
+            fixed=fixed,
+            k=k,
             worth=MIN_POINTS_PER_TENTH if worth is None else worth,
-        )  # fmt: skip
+        )
         if output is not None:
             progress(f"building {output}", 0.0)
             best = tuning.generator
@@ -243,9 +252,12 @@ def _second_stage(generator: Any, dev: "Sequence[Query]") -> list[str]:  # noqa:
 
 
 def _parameters(
-    name: str, method: "Method", grid: dict[str, list[Any]], settings: Sequence[str],
+    name: str,
+    method: "Method",
+    grid: dict[str, list[Any]],
+    settings: Sequence[str],
     normalizer: Normalizer | None,
-) -> tuple[dict[str, list[Any]], dict[str, Any]]:  # fmt: skip
+) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     """The values to choose from, and what is fixed; of what is set there is one value."""
     fixed: dict[str, Any] = {}
     if "normalizer" in method.options and (normalizer is not None or name != BOTH_STAGES):
@@ -267,9 +279,7 @@ def _parameters(
     return grid, fixed
 
 
-def _check_searched(
-    method: "Method", grid: dict[str, list[Any]], pivots: Sequence[Named]
-) -> None:  # fmt: skip
+def _check_searched(method: "Method", grid: dict[str, list[Any]], pivots: Sequence[Named]) -> None:
     """Refuse --worth where no alphas are searched."""
     if method.search is None or method.joint & set(grid) or len(pivots) < 2:
         raise ParameterError(
@@ -283,8 +293,11 @@ def _warn_of_folding(dataset: Path, parts: "Folds", normalizer: str | None) -> N
     if normalizer is not None and split_by != normalizer:
         logging.getLogger("candgen").warning(
             "%s was split with normalizer %s, the index folds text with %s: "
-            "what is one mention to it may be two in the dataset", dataset, split_by, normalizer
-        )  # fmt: skip
+            "what is one mention to it may be two in the dataset",
+            dataset,
+            split_by,
+            normalizer,
+        )
 
 
 def parse_grid(texts: Sequence[str]) -> dict[str, list[Any]]:
@@ -307,11 +320,13 @@ def _show(tuning: "Tuning", form: Format, output: Path | None) -> None:
     if form is Format.JSON:
         write_json(
             {
-                "queries": tuning.queries, "k": tuning.k, "best": best._asdict(),
+                "queries": tuning.queries,
+                "k": tuning.k,
+                "best": best._asdict(),
                 "trials": [trial._asdict() for trial in tuning.trials],
                 "pivots": [pivot._asdict() for pivot in tuning.pivots],
             }
-        )  # fmt: skip
+        )
         return
     show(tuning.table(), whole=True)
     if tuning.pivots:

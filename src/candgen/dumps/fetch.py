@@ -39,9 +39,12 @@ class _Changed(Exception):  # noqa: N818
 
 
 def fetch(
-    client: Client, url: str, path: Path, file: Published,
+    client: Client,
+    url: str,
+    path: Path,
+    file: Published,
     progress: Callable[[str, int, int], object],
-) -> State:  # fmt: skip
+) -> State:
     """Fetch a file, unless it is here and right; from where an earlier attempt ended."""
     if is_right(path, file):
         progress(file.name, file.size, file.size)
@@ -89,9 +92,12 @@ def is_right(path: Path, file: Published) -> bool:
 
 
 def _complete(
-    client: Client, url: str, part: Path, file: Published,
+    client: Client,
+    url: str,
+    part: Path,
+    file: Published,
     progress: Callable[[str, int, int], object],
-) -> None:  # fmt: skip
+) -> None:
     """Make the part as long as the file is, however often the connection breaks."""
     condition: dict[str, str] = {}
     failures, furthest = 0, _size(part) if _size(part) <= file.size else 0
@@ -116,9 +122,13 @@ def _complete(
 
 
 def _receive(
-    client: Client, url: str, part: Path, file: Published, condition: dict[str, str],
+    client: Client,
+    url: str,
+    part: Path,
+    file: Published,
+    condition: dict[str, str],
     progress: Callable[[str, int, int], object],
-) -> None:  # fmt: skip
+) -> None:
     """Append what the server gives to the part.
 
     ``condition`` keeps what the server called this version of the file, so that it does not go on
@@ -149,9 +159,13 @@ def _start_of(response: Any, file: Published, start: int) -> int:  # noqa: ANN40
 
 
 def _copy(
-    client: Client, response: Any, part: BinaryIO, file: Published, done: int,  # noqa: ANN401
+    client: Client,
+    response: Any,  # noqa: ANN401
+    part: BinaryIO,
+    file: Published,
+    done: int,
     progress: Callable[[str, int, int], object],
-) -> None:  # fmt: skip
+) -> None:
     # What a server says of the length does not count, and what comes after it is not looked at.
     progress(file.name, done, file.size)
     while done < file.size:

@@ -23,7 +23,7 @@ _NOT_THERE = frozenset({404, 410})
 _LONGEST_WAIT = 300.0  # seconds
 
 
-class Stopped(Exception):  # noqa: N818 (no error: the user, or another file's, ends it)
+class Stopped(Exception):  # noqa: N818
     """The download was asked to stop; what has come stays in the .part file."""
 
 
@@ -72,10 +72,10 @@ class Client:
             failures += 1
             self.wait(url, problem, failures)
 
-    def open(self, url: str, headers: dict[str, str] | None = None) -> Any:  # noqa: ANN401 (urllib has no type)
+    def open(self, url: str, headers: dict[str, str] | None = None) -> Any:  # noqa: ANN401
         """The answer of the server, to be closed."""
         headers = {"User-Agent": self.user_agent, **(headers or {})}
-        request = urllib.request.Request(url, headers=headers)  # noqa: S310 (checked by check_url)
+        request = urllib.request.Request(url, headers=headers)  # noqa: S310
         return _OPENER.open(request, timeout=self.network.timeout)
 
     def wait(self, url: str, problem: Exception, failures: int) -> None:
@@ -127,9 +127,14 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     """Follows redirects, but never from an encrypted connection to a plain one."""
 
     def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str,
-        headers: http.client.HTTPMessage, newurl: str,
-    ) -> urllib.request.Request | None:  # fmt: skip
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
         old, new = (urllib.parse.urlsplit(url).scheme for url in (req.full_url, newurl))
         problem = "not encrypted" if old == "https" and new == "http" else ""
         if new not in ("https", "http"):

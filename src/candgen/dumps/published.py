@@ -54,10 +54,20 @@ _WIKI = re.compile(rf"[a-z][a-z0-9_]*(?:{_PROJECTS})")
 _LANGUAGE = re.compile(r"[a-z]{2,}(?:[-_][a-z0-9]+)*")
 # Wikipedias whose databases are not called after their present code.
 _DATABASES = {
-    "be-tarask": "be_x_old", "bho": "bh", "cbk": "cbk_zam", "egl": "eml", "gsw": "als",
-    "lzh": "zh_classical", "nan": "zh_min_nan", "nb": "no", "nrf": "nrm",
-    "rup": "roa_rup", "sgs": "bat_smg", "vro": "fiu_vro", "yue": "zh_yue",
-}  # fmt: skip
+    "be-tarask": "be_x_old",
+    "bho": "bh",
+    "cbk": "cbk_zam",
+    "egl": "eml",
+    "gsw": "als",
+    "lzh": "zh_classical",
+    "nan": "zh_min_nan",
+    "nb": "no",
+    "nrf": "nrm",
+    "rup": "roa_rup",
+    "sgs": "bat_smg",
+    "vro": "fiu_vro",
+    "yue": "zh_yue",
+}
 
 
 def database_name(language: str) -> str:

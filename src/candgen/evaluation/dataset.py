@@ -32,9 +32,19 @@ TRAIN, DEV, TEST = FILES = ("train.tsv.gz", "dev.tsv", "test.tsv")
 MANIFEST = "manifest.json"
 
 _FIELDS = {
-    "candgen_version", "checksum", "counts", "files", "format", "format_version", "input",
-    "language", "normalizer", "per_type", "seed", "setting",
-}  # fmt: skip
+    "candgen_version",
+    "checksum",
+    "counts",
+    "files",
+    "format",
+    "format_version",
+    "input",
+    "language",
+    "normalizer",
+    "per_type",
+    "seed",
+    "setting",
+}
 
 FilePath = str | os.PathLike[str]
 

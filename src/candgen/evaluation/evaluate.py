@@ -66,9 +66,12 @@ def evaluate(
     unlike = None
     if pivots is not None:
         unlike = unlike_pivots(
-            checked, pivots.values(), normalizer=normalizer, language=language,
+            checked,
+            pivots.values(),
+            normalizer=normalizer,
+            language=language,
             languages=list(pivots),
-        )  # fmt: skip
+        )
     answers = {
         name: list(_answers(name, generator, checked, depths[-1], progress))
         for name, generator in generators.items()
@@ -77,8 +80,12 @@ def evaluate(
 
 
 def _answers(
-    name: str, generator: Any, queries: list[Query], k: int, progress: Progress  # noqa: ANN401
-) -> Iterator[Answer]:  # fmt: skip
+    name: str,
+    generator: Any,  # noqa: ANN401
+    queries: list[Query],
+    k: int,
+    progress: Progress,
+) -> Iterator[Answer]:
     knows = getattr(generator, "knows", None)
     for first in range(0, len(queries), QUERIES_AT_ONCE):
         progress(f"asking {name}", first / len(queries))
@@ -137,9 +144,16 @@ def tune(
 
 
 def _search(
-    method: Method, training: Training, grid: dict[str, Sequence[Any]], fixed: dict[str, Any],
-    queries: list[Query], k: int, *, worth: float, progress: Progress,
-) -> Tuning | None:  # fmt: skip
+    method: Method,
+    training: Training,
+    grid: dict[str, Sequence[Any]],
+    fixed: dict[str, Any],
+    queries: list[Query],
+    k: int,
+    *,
+    worth: float,
+    progress: Progress,
+) -> Tuning | None:
     """What a search finds with each choice of what the grid has beside lam; None without one."""
     weighed = method.joint & {*grid, *fixed}
     if method.search is None or weighed or len(training.pivots) < 2:
@@ -173,9 +187,14 @@ def _search(
 
 
 def _try_each(
-    method: Method, training: Training, choices: list[dict[str, Any]],
-    complete: list[dict[str, Any]], queries: list[Query], k: int, progress: Progress,
-) -> tuple[list[Trial], Generator | None]:  # fmt: skip
+    method: Method,
+    training: Training,
+    choices: list[dict[str, Any]],
+    complete: list[dict[str, Any]],
+    queries: list[Query],
+    k: int,
+    progress: Progress,
+) -> tuple[list[Trial], Generator | None]:
     """Build a generator for each choice; beside the trials, the best of them."""
     trials: list[Trial] = []
     best = None

@@ -71,9 +71,13 @@ def measure_pairs(target: MentionTable, normalizer: str, language: str | None) -
     def measure(code: str, table: MentionTable) -> Measured:
         others, first = _by_entity(table, entities.dictionary, normalizer, code)
         return Measured(
-            code, len(table), _entities(table), overlap(sampled, _sampled(table, normalizer, code)),
-            first[group + 1] > first[group], nearest_in_group(mentions, group, others, first),
-        )  # fmt: skip
+            code,
+            len(table),
+            _entities(table),
+            overlap(sampled, _sampled(table, normalizer, code)),
+            first[group + 1] > first[group],
+            nearest_in_group(mentions, group, others, first),
+        )
 
     return measure
 
@@ -96,9 +100,13 @@ def measure_names(
         likeness = nearest(queries, theirs)
         likeness[likeness < ALIKE] = 0
         return Measured(
-            code, len(table), _entities(table), overlap(found, _sampled(table, normalizer, code)),
-            likeness > 0, likeness,
-        )  # fmt: skip
+            code,
+            len(table),
+            _entities(table),
+            overlap(found, _sampled(table, normalizer, code)),
+            likeness > 0,
+            likeness,
+        )
 
     return measure
 

@@ -83,19 +83,31 @@ class PivotRanking:
         """A row for each language; shares are in percent."""
         far = any(row.distance is not None for row in self.rows)
         columns = (
-            "order", "language", "ceiling", "likeness", "gain", "coverage", "closeness", "overlap",
-            *(["distance"] if far else []), "pairs", "entities",
-        )  # fmt: skip
+            "order",
+            "language",
+            "ceiling",
+            "likeness",
+            "gain",
+            "coverage",
+            "closeness",
+            "overlap",
+            *(["distance"] if far else []),
+            "pairs",
+            "entities",
+        )
         rows = tuple(_cells(row, far=far) for row in self.rows)
         return Table(self._title(), columns, rows, note=self._note(), decimals=2)
 
     def as_json(self) -> dict[str, Any]:
         """What there is to know, for a program."""
         return {
-            "language": self.language, "by": self.by, "estimated": self.estimated,
-            "size": self.size, "normalizer": self.normalizer,
+            "language": self.language,
+            "by": self.by,
+            "estimated": self.estimated,
+            "size": self.size,
+            "normalizer": self.normalizer,
             "pivots": [row._asdict() for row in self.rows],
-        }  # fmt: skip
+        }
 
     def figure(self) -> Figure:
         """Ceiling and likeness against the pivots, each added to those before it."""
@@ -110,10 +122,15 @@ class PivotRanking:
         counted = "names" if self.estimated else "pairs"
         lowest = min(value for some in series for value in some.y if value is not None)
         return Figure(
-            "pivots", self._title(), "lines", "pivots, each added to those before it",
-            f"% of {self.size:,} {counted}", (Panel("", series),),
-            y_range=(min(20 * math.floor(lowest / 20), 80), 100), note=self._note(),
-        )  # fmt: skip
+            "pivots",
+            self._title(),
+            "lines",
+            "pivots, each added to those before it",
+            f"% of {self.size:,} {counted}",
+            (Panel("", series),),
+            y_range=(min(20 * math.floor(lowest / 20), 80), 100),
+            note=self._note(),
+        )
 
     def _title(self) -> str:
         target = f" for {self.language}" if self.language else ""
@@ -189,9 +206,12 @@ def _usable(code: str, table: MentionTable, own: Sequence[object]) -> bool:
 
 
 def _ranked(
-    measured: Sequence[Measured], by: By, most: int | None, least: float,
+    measured: Sequence[Measured],
+    by: By,
+    most: int | None,
+    least: float,
     distances: Mapping[str, float],
-) -> tuple[Pivot, ...]:  # fmt: skip
+) -> tuple[Pivot, ...]:
     """Add the best language, again and again; then come the others, those that cover most first."""
     left = sorted(measured, key=_preference)
     size = len(left[0].covered)
@@ -228,17 +248,30 @@ def _preference(each: Measured) -> tuple[float, float, int, str]:
 
 def _row(each: Measured, distances: Mapping[str, float]) -> Pivot:
     return Pivot(
-        each.language, each.pairs, each.entities, each.coverage, each.overlap, each.closeness,
+        each.language,
+        each.pairs,
+        each.entities,
+        each.coverage,
+        each.overlap,
+        each.closeness,
         distances.get(each.language),
-    )  # fmt: skip
+    )
 
 
 def _cells(row: Pivot, *, far: bool) -> tuple[Cell, ...]:
     return (
-        row.order, row.language, row.ceiling, row.likeness, row.gain, 100 * row.coverage,
-        100 * row.closeness, 100 * row.overlap, *([row.distance] if far else []), row.pairs,
+        row.order,
+        row.language,
+        row.ceiling,
+        row.likeness,
+        row.gain,
+        100 * row.coverage,
+        100 * row.closeness,
+        100 * row.overlap,
+        *([row.distance] if far else []),
+        row.pairs,
         row.entities,
-    )  # fmt: skip
+    )
 
 
 def _check(by: str, most: int | None, least: float, sample: int, language: str | None) -> None:

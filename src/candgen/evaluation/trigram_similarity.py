@@ -81,9 +81,12 @@ class Queries:
         number, rows = np.divmod(keys, max(len(names), 1))
         first = np.concatenate([[0], np.cumsum(np.bincount(number, minlength=len(tokens)))])
         return cls(
-            tokens, first.astype(np.int64), rows.astype(np.int32), counts.astype(np.int32),
+            tokens,
+            first.astype(np.int64),
+            rows.astype(np.int32),
+            counts.astype(np.int32),
             names.sizes,
-        )  # fmt: skip
+        )
 
 
 def nearest(queries: Queries, names: Names) -> Millionths:
@@ -95,10 +98,18 @@ def nearest(queries: Queries, names: Names) -> Millionths:
     place = np.minimum(np.searchsorted(known, tokens), len(known) - 1).astype(np.int32)
     place[known[place] != tokens] = -1
     kernels.closest_of_all(
-        place, names.symbols.start, names.symbols.end, N, queries.first, queries.rows,
-        queries.counts, queries.sizes, np.zeros(len(known), np.int32),
-        np.zeros(len(best), np.int32), best,
-    )  # fmt: skip
+        place,
+        names.symbols.start,
+        names.symbols.end,
+        N,
+        queries.first,
+        queries.rows,
+        queries.counts,
+        queries.sizes,
+        np.zeros(len(known), np.int32),
+        np.zeros(len(best), np.int32),
+        best,
+    )
     return best
 
 

@@ -78,9 +78,11 @@ class Calibration:
             rows.append((0.0, 1.0, _length(query.mention)))
             starts.append(len(rows))
         learned = conditional_logit.learn(
-            np.array(rows, np.float64).reshape(-1, 3), np.array(starts, np.int64),
-            np.array(gold, np.int64), np.array(FIXED[link]),
-        )  # fmt: skip
+            np.array(rows, np.float64).reshape(-1, 3),
+            np.array(starts, np.int64),
+            np.array(gold, np.int64),
+            np.array(FIXED[link]),
+        )
         weights = Weights(*learned.tolist())
         if not weights.slope > 0.0:  # scores that say nothing: the order of a list must stay
             weights = FIXED[link]

@@ -43,9 +43,13 @@ def size(cascade: Cascade) -> Size:
 
 
 def ranks(
-    training: Training, choices: Sequence[Parameters], queries: Sequence[Query], k: int,
-    *, fill: bool,
-) -> list[Ranks]:  # fmt: skip
+    training: Training,
+    choices: Sequence[Parameters],
+    queries: Sequence[Query],
+    k: int,
+    *,
+    fill: bool,
+) -> list[Ranks]:
     """The ranks that ``build(training, choice)`` would give, for each choice.
 
     What WikiPriors finds is the same whatever the weights, so it is asked once, and an index is

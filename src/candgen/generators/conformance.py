@@ -213,20 +213,20 @@ def _refusals(asked: _Asked) -> Iterator[Violation]:
     wrong_k = "such a k must be refused"
     wrong_mentions = "a str in place of a list must be refused"
     calls: list[tuple[object, object, str]] = [
-        (text, asked.k, wrong_mentions), (one, 0, wrong_k), (one, True, wrong_k),
-    ]  # fmt: skip
+        (text, asked.k, wrong_mentions),
+        (one, 0, wrong_k),
+        (one, True, wrong_k),
+    ]
     for mentions, k, expected in calls:
         try:
             asked.generator.candidates(mentions, k)
-        except Exception:  # noqa: S112 (whatever it raises, it refuses)
+        except Exception:  # noqa: S112
             continue
         call = f"candidates({_shown(mentions)}, {k})"
         yield Violation("refusals", f"{call} gave an answer: {expected}")
 
 
-_RULES: list[Rule] = [
-    _values, _order, _distinct, _space, _prefix, _batches, _nothing, _refusals,
-]  # fmt: skip
+_RULES: list[Rule] = [_values, _order, _distinct, _space, _prefix, _batches, _nothing, _refusals]
 
 
 # ---------------------------------------------------------------- save and load
@@ -256,7 +256,7 @@ def _kept(folder: Path, load: Load) -> Rule:
 
 
 def _load(path: Path) -> Generator:
-    from candgen.generators.registry import load  # noqa: PLC0415 (only where it is needed)
+    from candgen.generators.registry import load  # noqa: PLC0415
 
     return load(path)  # type: ignore[no-any-return]
 
@@ -266,7 +266,7 @@ def _files(path: Path) -> dict[str, bytes]:
     return {str(each.relative_to(path)): each.read_bytes() for each in every if each.is_file()}
 
 
-def _pair(candidate: Any) -> Pair:  # noqa: ANN401 (whatever somebody's generator gives)
+def _pair(candidate: Any) -> Pair:  # noqa: ANN401
     entity, score = candidate
     return entity, score
 

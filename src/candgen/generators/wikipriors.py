@@ -79,19 +79,23 @@ class WikiPriors:
         tables = tables_of(pivots, target, language, {})
         plans = _plans(tables, pivots, released=bool(released))
         built = {
-            plan["name"]: tier for plan in plans
+            plan["name"]: tier
+            for plan in plans
             if (tier := _build_tier(plan, tables, normalizer, threads, progress)) is not None
-        }  # fmt: skip
+        }
         if not built:
             raise TableError("no mention has a token: there is nothing to build an index from")
         progress("gathering mentions", 0.0)
         tiers, rows = _together(tables, built)
         sources = Sources.gather(tables, rows, len(next(iter(tiers.values())).entities))
         parameters = {
-            "tiers": plans, "released": bool(released), "normalizer": normalizer,
-            "language": language, "target": None if target is None else language or TARGET,
+            "tiers": plans,
+            "released": bool(released),
+            "normalizer": normalizer,
+            "language": language,
+            "target": None if target is None else language or TARGET,
             "languages": list(tables),
-        }  # fmt: skip
+        }
         inputs = {each: _described(table, rows[each]) for each, table in tables.items()}
         progress("done", 1.0)
         return cls(tiers, sources, parameters, inputs)
@@ -241,17 +245,23 @@ def _plans(
 
 
 def _build_tier(
-    plan: Mapping[str, Any], tables: Mapping[str, MentionTable], normalizer: str, threads: int,
+    plan: Mapping[str, Any],
+    tables: Mapping[str, MentionTable],
+    normalizer: str,
+    threads: int,
     progress: Progress,
-) -> _Tier | None:  # fmt: skip
+) -> _Tier | None:
     """The index of one tier; None if no mention has a token, such as a word."""
     mine = {each: tables[each] for each in plan["languages"]}
     tokenizer = from_parameters(plan["tokenizer"])
     try:
         counts = count(
-            mine, tokenizer=tokenizer, normalizer=normalizer, progress=progress,
+            mine,
+            tokenizer=tokenizer,
+            normalizer=normalizer,
+            progress=progress,
             warn=isinstance(tokenizer, WholeMention),
-        )  # fmt: skip
+        )
     except TableError:
         return None
     progress("laying out", 0.0)
@@ -283,9 +293,11 @@ def _together(
 def _described(table: MentionTable, entity: Integers) -> dict[str, Any]:
     """What is stored of a table, to tell whether another is the same."""
     return {
-        "pairs": len(table), "occurrences": table.total, "sha256": table.digest,
+        "pairs": len(table),
+        "occurrences": table.total,
+        "sha256": table.digest,
         "entities": len(np.unique(entity[entity >= 0])),
-    }  # fmt: skip
+    }
 
 
 def _search(

@@ -181,8 +181,9 @@ def lay_over(
     indptr = np.zeros(len(counts.entities) + 1, np.int64)
     size = sum(len(part.tokens) for part in parts)
     tokens, number = room or (
-        np.empty(size, np.uint32), np.empty((len(token_total), size), np.uint32)
-    )  # fmt: skip
+        np.empty(size, np.uint32),
+        np.empty((len(token_total), size), np.uint32),
+    )
     place = np.zeros(len(counts.vocabulary), np.uint32)
     dropped = np.zeros(3, np.int64)
     table = ValueTable()
@@ -193,14 +194,34 @@ def lay_over(
             tuple(part.indptr for part in parts),
             tuple(part.tokens for part in parts),
             tuple(part.counts for part in parts),
-            layer_of, weights, token_total, entity_total, threshold * (1 - 1e-9), entity, place,
-            indptr, tokens, number, filled,
-            table.keys, table.ids, table.values, table.uses, table.distinct, dropped,
-        )  # fmt: skip
+            layer_of,
+            weights,
+            token_total,
+            entity_total,
+            threshold * (1 - 1e-9),
+            entity,
+            place,
+            indptr,
+            tokens,
+            number,
+            filled,
+            table.keys,
+            table.ids,
+            table.values,
+            table.uses,
+            table.distinct,
+            dropped,
+        )
     return PooledCounts(
-        indptr, tokens[:filled], number[:, :filled], table.values[: table.distinct],
-        table.uses[: table.distinct], token_total, entity_total, dropped,
-    )  # fmt: skip
+        indptr,
+        tokens[:filled],
+        number[:, :filled],
+        table.values[: table.distinct],
+        table.uses[: table.distinct],
+        token_total,
+        entity_total,
+        dropped,
+    )
 
 
 def _alone(
@@ -213,9 +234,15 @@ def _alone(
     values = alpha * np.arange(len(uses), dtype=np.float64)
     dropped = np.zeros(3, np.int64)
     return PooledCounts(
-        part.indptr, part.tokens, number[np.newaxis], values, uses, token_total, entity_total,
+        part.indptr,
+        part.tokens,
+        number[np.newaxis],
+        values,
+        uses,
+        token_total,
+        entity_total,
         dropped,
-    )  # fmt: skip
+    )
 
 
 class ValueTable:
@@ -325,10 +352,7 @@ def _by_entity(rows: _Rows, place: Integers) -> _Rows:
 
 
 def _count_rows(
-    rows: _Rows,
-    entities: int,
-    builder: VocabularyBuilder,
-    progress: Callable[[float], None],
+    rows: _Rows, entities: int, builder: VocabularyBuilder, progress: Callable[[float], None]
 ) -> LanguageCounts:
     """n_l(t, e) with the builder's token numbers; rows are in the order of their entities."""
     length = rows.symbols.end - rows.symbols.start
@@ -346,9 +370,18 @@ def _count_rows(
         part = rows[chunk]
         nodes = builder.add(part.symbols)
         filled = kernels.count_rows(
-            part.symbols.start, part.symbols.end, part.count, part.entity, builder.lengths, nodes,
-            builder.scratch(), indptr, tokens, counts, filled,
-        )  # fmt: skip
+            part.symbols.start,
+            part.symbols.end,
+            part.count,
+            part.entity,
+            builder.lengths,
+            nodes,
+            builder.scratch(),
+            indptr,
+            tokens,
+            counts,
+            filled,
+        )
     np.maximum.accumulate(indptr, out=indptr)
     return LanguageCounts(
         indptr, tokens[:filled], counts[:filled], np.zeros(0, np.int64), entity_total

@@ -65,9 +65,14 @@ class CountGrid:
         return cls(counts, ranked(counts.entities)[1], start, entity, n)
 
     def ranks(
-        self, texts: Sequence[str], golds: Sequence[str], choices: Sequence[Weights], k: int,
-        *, threads: int | None = None,
-    ) -> list[npt.NDArray[np.int64]]:  # fmt: skip
+        self,
+        texts: Sequence[str],
+        golds: Sequence[str],
+        choices: Sequence[Weights],
+        k: int,
+        *,
+        threads: int | None = None,
+    ) -> list[npt.NDArray[np.int64]]:
         """For each choice, the rank of each gold for its normalised text; 0 where it is beyond k.
 
         They are what searching an index built with those weights, and no threshold, would give.
@@ -90,10 +95,15 @@ class CountGrid:
         ]
 
     def _fill(
-        self, texts: Sequence[str], golds: Sequence[str], weights: npt.NDArray[np.float64],
-        lams: npt.NDArray[np.float64], k: int, threads: int | None,
+        self,
+        texts: Sequence[str],
+        golds: Sequence[str],
+        weights: npt.NDArray[np.float64],
+        lams: npt.NDArray[np.float64],
+        k: int,
+        threads: int | None,
         ranks: npt.NDArray[np.int64],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Share the texts out among threads."""
         vocabulary, parts = self.counts.vocabulary, list(self.counts.languages.values())
         symbols, start, end = vocabulary.symbols(texts)
@@ -108,10 +118,21 @@ class CountGrid:
 
         def one(part: slice) -> None:
             kernels.rank_rows(
-                (vocabulary.child, vocabulary.symbol), symbols, start[part], end[part],
-                *vocabulary.shape, gold[part], self.tie, (self.start, self.entity, self.n),
-                weights, totals, most, lams, k, ranks[part],
-            )  # fmt: skip
+                (vocabulary.child, vocabulary.symbol),
+                symbols,
+                start[part],
+                end[part],
+                *vocabulary.shape,
+                gold[part],
+                self.tie,
+                (self.start, self.entity, self.n),
+                weights,
+                totals,
+                most,
+                lams,
+                k,
+                ranks[part],
+            )
 
         threads = threads or os.cpu_count() or 1
         cuts = np.linspace(0, len(texts), threads * PARTS_OF_A_THREAD + 1).astype(np.int64)

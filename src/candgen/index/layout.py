@@ -75,9 +75,14 @@ def lay_out(
     entity_total[:, :entities] = pooled.entity_total
     bounds, sums = _bounds(postings, pooled.token_total, entity_total, threshold)
     return Blocks(
-        child=vocabulary.child, symbol=vocabulary.symbol, token_total=pooled.token_total,
-        entity_total=entity_total, rank=rank, **postings._asdict(), **bounds._asdict(),
-    ), sums  # fmt: skip
+        child=vocabulary.child,
+        symbol=vocabulary.symbol,
+        token_total=pooled.token_total,
+        entity_total=entity_total,
+        rank=rank,
+        **postings._asdict(),
+        **bounds._asdict(),
+    ), sums
 
 
 def bound_background(blocks: Blocks, background: Background) -> Blocks:
@@ -88,10 +93,11 @@ def bound_background(blocks: Blocks, background: Background) -> Blocks:
     most = of_entity.reshape(-1, kernels.BLOCK).max(axis=1)
     scale = max(float(most.max()) / 255 * (1 + 1e-6), 1e-30)
     return blocks._replace(
-        token_background=background.token, background=of_entity,
+        token_background=background.token,
+        background=of_entity,
         background_level=np.ceil(most / scale).astype(np.uint8),
         background_scale=np.array([scale]),
-    )  # fmt: skip
+    )
 
 
 def _postings(pooled: PooledCounts, tokens: int, threads: int) -> Postings:
@@ -111,9 +117,18 @@ def _postings(pooled: PooledCounts, tokens: int, threads: int) -> Postings:
         room = layers * int(block_start[last] - block_start[first])  # not taken until written
         at, number = np.empty(room, np.int64), np.empty(room, np.uint32)
         escapes = kernels.fill_blocks(
-            first, last, pooled.indptr, pooled.tokens, pooled.number, code_of, bits,
-            key, code, at, number,
-        )  # fmt: skip
+            first,
+            last,
+            pooled.indptr,
+            pooled.tokens,
+            pooled.number,
+            code_of,
+            bits,
+            key,
+            code,
+            at,
+            number,
+        )
         return at[:escapes].copy(), number[:escapes].copy()
 
     cuts = np.linspace(0, blocks, threads + 1).astype(np.int64).tolist()

@@ -83,9 +83,14 @@ class TokenIndex:
 
     @classmethod
     def build(
-        cls, counts: Counts, pooled: PooledCounts, *, threshold: float = 0.0, threads: int = 1,
+        cls,
+        counts: Counts,
+        pooled: PooledCounts,
+        *,
+        threshold: float = 0.0,
+        threads: int = 1,
         background: Background | None = None,
-    ) -> "TokenIndex":  # fmt: skip
+    ) -> "TokenIndex":
         """Lay the pooled counts out for search."""
         ids, rank = ranked(counts.entities)
         blocks, sums = lay_out(
@@ -106,16 +111,23 @@ class TokenIndex:
         return len(self.blocks.key)
 
     def search(
-        self, texts: Sequence[str], k: int, *, lam: float, threads: int | None = None,
+        self,
+        texts: Sequence[str],
+        k: int,
+        *,
+        lam: float,
+        threads: int | None = None,
         prune: bool = True,
-    ) -> Hits:  # fmt: skip
+    ) -> Hits:
         """The k best entities for each normalised text."""
         k = min(k, len(self.entities))
         number = len(texts)
         hits = Hits(
-            np.zeros((number, k), np.float32), np.empty((number, k), np.uint32),
-            np.zeros(number, np.int64), np.zeros((number, 3), np.int64),
-        )  # fmt: skip
+            np.zeros((number, k), np.float32),
+            np.empty((number, k), np.uint32),
+            np.zeros(number, np.int64),
+            np.zeros((number, 3), np.int64),
+        )
         parts = [slice(i, i + ROWS_AT_ONCE) for i in range(0, number, ROWS_AT_ONCE)]
 
         def one(part: slice) -> None:
@@ -251,9 +263,17 @@ class TokenIndex:
     def _search_part(self, texts: Sequence[str], lam: float, prune: bool, hits: Hits) -> None:  # noqa: FBT001
         symbols, start, end = self.vocabulary.symbols(texts)
         kernels.search_rows(
-            self.blocks, symbols, start, end, *self.vocabulary.shape, float(lam),
-            self.threshold * (1 - 1e-9), prune, *self._scratch(), *hits,
-        )  # fmt: skip
+            self.blocks,
+            symbols,
+            start,
+            end,
+            *self.vocabulary.shape,
+            float(lam),
+            self.threshold * (1 - 1e-9),
+            prune,
+            *self._scratch(),
+            *hits,
+        )
 
     def _scratch(self) -> tuple[npt.NDArray[np.uint32], ...]:
         """Room for bounds, one for each thread, kept because fresh memory is slow."""

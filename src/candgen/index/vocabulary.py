@@ -170,9 +170,16 @@ class VocabularyBuilder:
         self._reserve(len(nodes))
         level.reserve(len(nodes))
         after = kernels.add_level(
-            *symbols, n, parents, nodes, level.keys, level.ids,
-            self._next, self._parent, self._symbol,
-        )  # fmt: skip
+            *symbols,
+            n,
+            parents,
+            nodes,
+            level.keys,
+            level.ids,
+            self._next,
+            self._parent,
+            self._symbol,
+        )
         self._level[self._next : after] = n
         level.used += after - self._next
         self._next = after

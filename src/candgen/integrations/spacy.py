@@ -139,11 +139,15 @@ class CandgenKB(KnowledgeBase):
         add = self.vocab.strings.add
         return [
             Candidate(
-                kb=self, entity_hash=add(entity), entity_freq=0.0, entity_vector=vector,
-                alias_hash=add(text), prior_prob=probability,
+                kb=self,
+                entity_hash=add(entity),
+                entity_freq=0.0,
+                entity_vector=vector,
+                alias_hash=add(text),
+                prior_prob=probability,
             )
             for entity, vector, probability in zip(entities, vectors, probabilities, strict=True)
-        ]  # fmt: skip
+        ]
 
     def get_vectors(self, entities: Iterable[str]) -> list[list[float]]:
         """The vector of each entity; that of all others for one that has none."""

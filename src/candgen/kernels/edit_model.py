@@ -231,9 +231,20 @@ def best_edits(name, query, change, add, drop, steps):
 
 @kernel
 def likeness_rows(
-    query_of, queries, query_start, entity_of, names, name_start, first, count, ratios,
-    best, likeness, frequency, same,
-):  # fmt: skip
+    query_of,
+    queries,
+    query_start,
+    entity_of,
+    names,
+    name_start,
+    first,
+    count,
+    ratios,
+    best,
+    likeness,
+    frequency,
+    same,
+):
     """Of each candidate the name that its query is likeliest a copy of, and how alike they are.
 
     Row r is entity e = ``entity_of[r]``, whose names are ``first[e]`` to ``first[e + 1] - 1``, for

@@ -101,8 +101,19 @@ def _put(source, start, end, target, at):
 
 
 @kernel
-def read_plain(text, ends, longest, kinds, combining, capitals, titles, title_ends, mentions,
-               mention_ends, plain):  # fmt: skip
+def read_plain(
+    text,
+    ends,
+    longest,
+    kinds,
+    combining,
+    capitals,
+    titles,
+    title_ends,
+    mentions,
+    mention_ends,
+    plain,
+):
     """Write title and mention of every link that is plain, ``[[target|anchor]]trail``.
 
     The links lie one after the other in the text; ``ends`` tells where each ends, as the other

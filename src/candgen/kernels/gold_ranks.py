@@ -209,9 +209,23 @@ def _count_better(
 
 @kernel
 def rank_rows(
-    trie, text, start, end, low, high, wildcard, gold, tie, lists, weights, totals, most, lams, k,
+    trie,
+    text,
+    start,
+    end,
+    low,
+    high,
+    wildcard,
+    gold,
+    tie,
+    lists,
+    weights,
+    totals,
+    most,
+    lams,
+    k,
     ranks,
-):  # fmt: skip
+):
     """``ranks[i, g, m]``: the place of row i's gold with weights g and lam m, or 0 if beyond k."""
     seen = np.zeros(len(tie), np.int32)
     rivals = np.empty(len(tie), np.int64)
@@ -233,9 +247,20 @@ def rank_rows(
         _spare_tokens(lists[0], tokens, times, most, lams, scores, spare)
         number = _sum_rivals(lists, tokens, times, spare, weights, totals[0], seen, rivals, sums)
         _count_better(
-            lists, tokens, times, sums, rivals[:number], weights, totals, tie, gold[i], lams,
-            scores, mine, better,
-        )  # fmt: skip
+            lists,
+            tokens,
+            times,
+            sums,
+            rivals[:number],
+            weights,
+            totals,
+            tie,
+            gold[i],
+            lams,
+            scores,
+            mine,
+            better,
+        )
         seen[rivals[:number]] = 0
         for g in range(len(lams)):
             for m in range(lams.shape[1]):

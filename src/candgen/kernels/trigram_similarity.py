@@ -56,8 +56,10 @@ def closest_in_group(
             if most > best[row] * (size + other_size):
                 shared = _shared(
                     text[start[row] : end[row]],
-                    other_text[other_start[other] : other_end[other]], n, used,
-                )  # fmt: skip
+                    other_text[other_start[other] : other_end[other]],
+                    n,
+                    used,
+                )
                 best[row] = max(best[row], 2 * WHOLE * shared // (size + other_size))
 
 

@@ -25,9 +25,12 @@ _WORLD = MentionTable.from_pairs([("Vín", "Q1741", 3), ("Vín", "Q282"), ("Rín
 
 
 def measure_apart(
-    command: Sequence[str], method: str, training: Training, parameters: Parameters,
+    command: Sequence[str],
+    method: str,
+    training: Training,
+    parameters: Parameters,
     queries: Sequence[Query],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Build a generator in a process of its own, on one core, and ask it all queries.
 
     ``command`` starts a program that calls ``answer``. Gives the number of ``parameters``, the
@@ -37,18 +40,21 @@ def measure_apart(
     with tempfile.TemporaryDirectory(prefix="candgen-") as name:
         folder = Path(name)
         job = {
-            "method": method, "parameters": dict(parameters), "language": training.language,
+            "method": method,
+            "parameters": dict(parameters),
+            "language": training.language,
             "pivots": {
                 pivot: _written(table, folder / f"pivot-{number}.parquet")
                 for number, (pivot, table) in enumerate(training.pivots.items())
             },
             "target": _written(training.target, folder / "target.parquet"),
             "english": _written(training.english, folder / "english.parquet"),
-            "queries": str(folder / "queries.tsv"), "dev": str(folder / "dev.tsv"),
-        }  # fmt: skip
+            "queries": str(folder / "queries.tsv"),
+            "dev": str(folder / "dev.tsv"),
+        }
         write_queries(folder / "queries.tsv", queries)
         write_queries(folder / "dev.tsv", training.dev)
-        done = subprocess.run(  # noqa: S603 (our own program, no shell)
+        done = subprocess.run(  # noqa: S603
             list(command),
             input=json.dumps(job),
             capture_output=True,
@@ -76,8 +82,11 @@ def answer(methods: Mapping[str, Method], job: Mapping[str, Any]) -> dict[str, A
     method, parameters = methods[job["method"]], job["parameters"]
     training = Training(
         {name: MentionTable.read(path) for name, path in job["pivots"].items()},
-        _read(job["target"]), job["language"], _read(job["english"]), read_queries(job["dev"]),
-    )  # fmt: skip
+        _read(job["target"]),
+        job["language"],
+        _read(job["english"]),
+        read_queries(job["dev"]),
+    )
     mentions = [query.mention for query in read_queries(job["queries"])]
     _warm_up(method, training, parameters)
     start = time.process_time()
@@ -102,9 +111,12 @@ def _warm_up(method: Method, training: Training, parameters: Parameters) -> None
     elif method.neural:  # nobody knows how long a first training would take
         return
     world = Training(
-        dict.fromkeys(training.pivots, _WORLD), _WORLD if training.target is not None else None,
-        training.language, _WORLD, [Query("Vín", "Q282")],
-    )  # fmt: skip
+        dict.fromkeys(training.pivots, _WORLD),
+        _WORLD if training.target is not None else None,
+        training.language,
+        _WORLD,
+        [Query("Vín", "Q282")],
+    )
     method(world, parameters).candidates(["Vín"] * 100, K)
 
 
@@ -120,7 +132,7 @@ def _peak_bytes() -> int | None:
     except (OSError, StopIteration):
         pass
     try:
-        import resource  # noqa: PLC0415 (Windows has none)
+        import resource  # noqa: PLC0415
     except ImportError:
         return None
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -13,12 +13,7 @@ from candgen.protocols import Progress, Training, no_progress
 from candgen.tables.folds import Folds
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import HARD, Query
-from candgen.tables.released import (
-    DEV,
-    TEST,
-    TRAIN,
-    read_released,
-)
+from candgen.tables.released import DEV, TEST, TRAIN, read_released
 from candgen.tables.table_folder import LanguageFiles
 
 ENGLISH = "en"
@@ -46,9 +41,13 @@ class Case:
     def training(self, setting: str) -> Training:
         """What a method may learn from in a setting; never the test queries."""
         return Training(
-            self.pivots, self.parts.train if setting == "joint" else None, self.pair.target,
-            self.english, self.parts.dev, self.progress,
-        )  # fmt: skip
+            self.pivots,
+            self.parts.train if setting == "joint" else None,
+            self.pair.target,
+            self.english,
+            self.parts.dev,
+            self.progress,
+        )
 
 
 @dataclass(frozen=True)
@@ -102,9 +101,13 @@ class Corpus(LanguageFiles):
         if len(table) == 0:
             raise TableError(f"{self.path(language)} has no pairs: there is nothing to split")
         made = split(
-            table, per_type=self.per_type, seed=self.seed, setting=setting,
-            normalizer=self.normalizer, language=language,
-        )  # fmt: skip
+            table,
+            per_type=self.per_type,
+            seed=self.seed,
+            setting=setting,
+            normalizer=self.normalizer,
+            language=language,
+        )
         for name, part in (("dev", made.dev), ("test", made.test)):
             if not part:
                 raise ParameterError(

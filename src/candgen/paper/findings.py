@@ -81,9 +81,13 @@ class Results:
 
 
 def exhibit(
-    name: str, title: str, tables: Sequence[Table], figure: Figure | None = None,
-    *, preferred: Sequence[str] = (),
-) -> Exhibit:  # fmt: skip
+    name: str,
+    title: str,
+    tables: Sequence[Table],
+    figure: Figure | None = None,
+    *,
+    preferred: Sequence[str] = (),
+) -> Exhibit:
     """An exhibit that says where in the paper it is from.
 
     ``preferred`` are the labels of the figure in the order in which it should have them, if it

@@ -61,9 +61,12 @@ def _tuned(method: Method, training: Training, fixed: Parameters, test: Sequence
 def queries(case: Case, normalizer: str) -> Result:
     """What the test queries are, and how much data there is beside them."""
     unlike = unlike_pivots(
-        case.parts.test, case.pivots.values(), normalizer=normalizer,
-        language=case.pair.target, languages=list(case.pivots),
-    )  # fmt: skip
+        case.parts.test,
+        case.pivots.values(),
+        normalizer=normalizer,
+        language=case.pair.target,
+        languages=list(case.pivots),
+    )
     return {
         "types": [query.type for query in case.parts.test],
         "unlike": unlike.tolist(),
@@ -120,9 +123,13 @@ def _asked(
 
 
 def complexity(
-    case: Case, name: str, method: Method, fixed: Parameters, chosen: Parameters,
+    case: Case,
+    name: str,
+    method: Method,
+    fixed: Parameters,
+    chosen: Parameters,
     command: Sequence[str],
-) -> Result:  # fmt: skip
+) -> Result:
     """What building and asking cost in the best setting, with the paper's threshold if any."""
     small = {"threshold": COMPLEXITY_THRESHOLD} if "threshold" in method.options else {}
     training = case.training(case.settings[-1])

@@ -26,7 +26,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 }
 """What has to be measured for each of the paper's tables and figures."""
 
-assert set(NEEDS) == set(EXHIBITS)  # noqa: S101 (one data file names them)
+assert set(NEEDS) == set(EXHIBITS)  # noqa: S101
 
 
 class Step(NamedTuple):
@@ -140,15 +140,18 @@ class Study:
         if step.kind != "data" and ENGLISH in self.corpus.languages:
             languages.append(ENGLISH)
         return {
-            "candgen": version("candgen"), "numpy": version("numpy"),
+            "candgen": version("candgen"),
+            "numpy": version("numpy"),
             "files": self.corpus.fingerprint(*languages),
             "zero_shot_only": step.subject in {p.key for p in self.pairs if p.zero_shot_only},
-            "seed": self.corpus.seed, "per_type": self.corpus.per_type,
-            "normalizer": self.corpus.normalizer, "skip_bad_rows": self.corpus.skip_bad_rows,
+            "seed": self.corpus.seed,
+            "per_type": self.corpus.per_type,
+            "normalizer": self.corpus.normalizer,
+            "skip_bad_rows": self.corpus.skip_bad_rows,
             "options": self._fixed(step.method),
             "grid": {k: list(v) for k, v in self._grid(step.method).items()},
             "chosen": self._chosen(step, found) if step.kind in _AFTER_RANKS else None,
-        }  # fmt: skip
+        }
 
     def _fixed(self, method: str) -> dict[str, Any]:
         """The options that a method knows."""

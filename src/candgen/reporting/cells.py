@@ -19,11 +19,16 @@ _CONTROLS = re.compile("[\x00-\x20\x7f-\x9f\u2028\u2029]+")
 _LIKE_A_NUMBER = re.compile("[<>≤≥≈±+−-]? ?[0-9]")
 _MARKDOWN = re.compile(r"[\\`*\[\]|~$]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=[#\w])")
 _LATEX = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    "−": "$-$", "∞": r"$\infty$",  # numbers are shown with these, and plain LaTeX has them not
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "−": "$-$",
+    "∞": r"$\infty$",  # numbers are shown with these, and plain LaTeX has them not
     **{character: f"\\{character}" for character in "{}$&#%_"},
-}  # fmt: skip
+}
 
 
 class Difference(float):

@@ -58,9 +58,12 @@ def page(
         for address, heading in zip([*addresses, last], headings, strict=True)
     )
     return _PAGE.format(
-        title=_escape(title), style=_style(), introduction=_paragraphs(introduction),
-        links=links, sections="\n".join(sections),
-    )  # fmt: skip
+        title=_escape(title),
+        style=_style(),
+        introduction=_paragraphs(introduction),
+        links=links,
+        sections="\n".join(sections),
+    )
 
 
 _PAGE = """<!doctype html>

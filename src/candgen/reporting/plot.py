@@ -138,9 +138,15 @@ def _bars(ax: "Axes", panel: Panel, figure: Figure, made: Plan) -> None:
 
 def _no_data(ax: "Axes", x: float) -> None:
     ax.text(
-        x, 0.03, "no data", transform=ax.get_xaxis_transform(), rotation=90,
-        ha="center", va="bottom", color=GREY,
-    )  # fmt: skip
+        x,
+        0.03,
+        "no data",
+        transform=ax.get_xaxis_transform(),
+        rotation=90,
+        ha="center",
+        va="bottom",
+        color=GREY,
+    )
 
 
 def _dots(ax: "Axes", panel: Panel, figure: Figure, made: Plan) -> None:
@@ -171,10 +177,13 @@ def _shift(series: Series, figure: Figure) -> float:
 
 def _line(look: Look) -> dict[str, Any]:
     return {
-        "color": look.line, "marker": look.marker, "markeredgewidth": 1.1,
+        "color": look.line,
+        "marker": look.marker,
+        "markeredgewidth": 1.1,
         "linestyle": (0, look.dashes) if look.dashes else "-",
-        "markerfacecolor": look.inside, "zorder": 3,
-    }  # fmt: skip
+        "markerfacecolor": look.inside,
+        "zorder": 3,
+    }
 
 
 def _bar(look: Look) -> dict[str, Any]:
@@ -219,9 +228,12 @@ def _legend(canvas: "Canvas", figure: Figure, made: Plan) -> float:
         handles.append(Patch(**_bar(look)) if figure.kind == "bars" else Line2D([], [], **line))
     for columns in range(len(labels), 0, -1):
         legend = canvas.legend(
-            handles, labels, loc="outside upper center", ncols=columns,
+            handles,
+            labels,
+            loc="outside upper center",
+            ncols=columns,
             handlelength=1.0 if figure.kind == "dots" else 2.6,
-        )  # fmt: skip
+        )
         size = legend.get_window_extent()
         if columns == 1 or size.width < canvas.bbox.width:
             break

@@ -143,7 +143,7 @@ class Table:
 
     def __str__(self) -> str:
         """Plain text, in columns that are aligned where every character is as wide as it says."""
-        from rich.cells import cell_len  # noqa: PLC0415 (who wants CSV need not wait for it)
+        from rich.cells import cell_len  # noqa: PLC0415
 
         lines = [[one_line(name) for name in self.columns], *self._shown()]
         widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
@@ -165,18 +165,24 @@ class Table:
         from rich.text import Text  # noqa: PLC0415
 
         made = Shown(
-            title=Text(one_line(self.title)) if self.title else None, title_style="bold",
-            title_justify="left", caption=Text(one_line(self.note)) if self.note else None,
-            caption_justify="left", box=SIMPLE_HEAD, pad_edge=False,
-        )  # fmt: skip
+            title=Text(one_line(self.title)) if self.title else None,
+            title_style="bold",
+            title_justify="left",
+            caption=Text(one_line(self.note)) if self.note else None,
+            caption_justify="left",
+            box=SIMPLE_HEAD,
+            pad_edge=False,
+        )
         rows = self._shown()
         for place, (name, right) in enumerate(zip(self.columns, self._right(), strict=True)):
             # A number that is cut is another number: rather a table that is too wide.
             least = max((cell_len(row[place]) for row in rows), default=0) if right else None
             made.add_column(
-                Text(one_line(name)), justify="right" if right else "left", min_width=least,
+                Text(one_line(name)),
+                justify="right" if right else "left",
+                min_width=least,
                 overflow="fold",
-            )  # fmt: skip
+            )
         for row in rows:
             made.add_row(*map(Text, row))
         return made
@@ -184,9 +190,13 @@ class Table:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the whole table, or nothing, in the form that the suffix says."""
         forms = {
-            ".csv": self.to_csv, ".json": self.to_json, ".md": self.to_markdown,
-            ".tex": self.to_latex, ".html": self._document, ".txt": self.__str__,
-        }  # fmt: skip
+            ".csv": self.to_csv,
+            ".json": self.to_json,
+            ".md": self.to_markdown,
+            ".tex": self.to_latex,
+            ".html": self._document,
+            ".txt": self.__str__,
+        }
         suffix = Path(path).suffix
         if suffix not in forms:
             raise ParameterError(

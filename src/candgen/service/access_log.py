@@ -16,7 +16,7 @@ def log_to_stderr() -> None:
     """One line a request, as JSON, and whatever else is worth saying."""
     # Nobody asks which thread or line of code has logged: not to look that up is half the time.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging._srcfile = None  # noqa: SLF001 (as its manual says)
+    logging._srcfile = None  # noqa: SLF001
     handler = Lines(sys.stderr)
     for name in ("candgen.access", "candgen", "uvicorn.error"):
         logger = logging.getLogger(name)

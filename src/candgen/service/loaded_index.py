@@ -95,10 +95,15 @@ class Opened:
         stored = index_folder.load(path, verify=verify)
         arrays = (each for each in stored.path.iterdir() if each.suffix == ".npy")
         opened = cls(
-            name, stored, open_stored(stored), Calibration.from_stored(stored),
-            Descriptions.from_stored(stored), manifest, [*filter(None, map(_file, arrays))],
+            name,
+            stored,
+            open_stored(stored),
+            Calibration.from_stored(stored),
+            Descriptions.from_stored(stored),
+            manifest,
+            [*filter(None, map(_file, arrays))],
             wikidata=False,
-        )  # fmt: skip
+        )
         some = opened._some_entities()
         opened.wikidata = bool(some) and all(QID.fullmatch(each) for each in some)
         opened.examples = opened._examples_among(some)
@@ -187,9 +192,13 @@ class Opened:
         return shares
 
     def ask(
-        self, mentions: Sequence[str], k: int, *, lam: float | None = None,
+        self,
+        mentions: Sequence[str],
+        k: int,
+        *,
+        lam: float | None = None,
         deadline: float = float("inf"),
-    ) -> list[list[Any]]:  # fmt: skip
+    ) -> list[list[Any]]:
         """The candidates of mentions, as the generator gives them, or Late."""
         options = {} if lam is None else {"lam": lam}
         answers: list[list[Any]] = []

@@ -25,9 +25,21 @@ access = logging.getLogger("candgen.access")
 log = logging.getLogger("candgen")
 
 PAGE_FILES = (
-    "page.css", "icon.svg", "page.js", "bars.js", "compare.js", "elements.js", "explanation.js",
-    "files.js", "list.js", "ngrams.js", "one.js", "programs.js", "service.js", "state.js",
-)  # fmt: skip
+    "page.css",
+    "icon.svg",
+    "page.js",
+    "bars.js",
+    "compare.js",
+    "elements.js",
+    "explanation.js",
+    "files.js",
+    "list.js",
+    "ngrams.js",
+    "one.js",
+    "programs.js",
+    "service.js",
+    "state.js",
+)
 """What the page is made of, beside its HTML."""
 DESCRIPTION = "/api/v1/openapi.json"
 OPEN = {"/", "/healthz", "/readyz", DESCRIPTION, *(f"/{name}" for name in PAGE_FILES)}
@@ -169,9 +181,7 @@ class Gate:
             raise too_large
         return b"".join(parts)
 
-    async def _say(
-        self, problem: Problem, scope: Scope, receive: Receive, send: "_Exit"
-    ) -> None:  # fmt: skip
+    async def _say(self, problem: Problem, scope: Scope, receive: Receive, send: "_Exit") -> None:
         if send.status:  # the answer has begun: all that is left is to end it
             return
         response = problem.response()
@@ -179,9 +189,7 @@ class Gate:
             response.headers["Connection"] = "close"
         await response(scope, receive, send)
 
-    def _note(
-        self, scope: Scope, exit_: "_Exit", seconds: float, noted: dict[str, Any]
-    ) -> None:  # fmt: skip
+    def _note(self, scope: Scope, exit_: "_Exit", seconds: float, noted: dict[str, Any]) -> None:
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self.metrics.count(route, method, exit_.status, seconds)
@@ -204,7 +212,7 @@ class Gate:
 _METHODS = {"GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE", "PATCH"}
 
 
-class _Gone(Exception):  # noqa: N818 (not an error: a client may leave)
+class _Gone(Exception):  # noqa: N818
     """The client left before its request was complete."""
 
 

@@ -8,12 +8,17 @@ from starlette.responses import JSONResponse
 MEDIA_TYPE = "application/problem+json"
 
 
-class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
+class Problem(Exception):  # noqa: N818
     """What a client is told instead of an answer."""
 
     def __init__(
-        self, status: int, detail: str, *, retry: int | None = None, **more: Any  # noqa: ANN401
-    ) -> None:  # fmt: skip
+        self,
+        status: int,
+        detail: str,
+        *,
+        retry: int | None = None,
+        **more: Any,  # noqa: ANN401
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail

@@ -93,11 +93,13 @@ async def suggest_entity(request: Request, index: str | None = None) -> Response
         shown = ((each, opened.show(each, languages)) for each in found[skipped:][:SUGGESTED])
         return [
             {
-                "id": entity, "name": each.name, "description": each.description,
+                "id": entity,
+                "name": each.name,
+                "description": each.description,
                 "notable": [opened.type(kind, languages)._asdict() for kind in each.types],
             }
             for entity, each in shown
-        ]  # fmt: skip
+        ]
 
     result = await service.work.do(job) if prefix else []
     service.note(request, opened, 1, len(result))
@@ -154,9 +156,10 @@ async def reconcile(request: Request, index: str | None = None) -> Response:
     if "queries" not in form:
         if "query" in form or "extend" in form:
             raise Problem(
-                400, "send a batch as 'queries', as the Reconciliation API 0.2 has it; single "
-                "queries and data extension are not offered"
-            )  # fmt: skip
+                400,
+                "send a batch as 'queries', as the Reconciliation API 0.2 has it; single "
+                "queries and data extension are not offered",
+            )
         return await manifest(request, index)
     service = Service.of(request)
     opened = service.shelf.take(index)

@@ -80,9 +80,9 @@ def prefix_of(request: Request, limits: Limits) -> str:
     prefix = request.query_params.get("prefix", "").strip()
     if len(prefix) > limits.mention:
         raise Problem(
-            422, f"prefix has {len(prefix):,} characters: this service takes up to "
-            f"{limits.mention:,}"
-        )  # fmt: skip
+            422,
+            f"prefix has {len(prefix):,} characters: this service takes up to {limits.mention:,}",
+        )
     return prefix
 
 

@@ -20,9 +20,10 @@ def candidates_of(opened: Opened, asked: Sequence[Asked], deadline: float) -> li
     Those that want a type, and find too few among the first candidates, are asked again for more.
     """
     answers = opened.ask(
-        [query.mention for query in asked], max([DEPTH, *(query.limit for query in asked)]),
+        [query.mention for query in asked],
+        max([DEPTH, *(query.limit for query in asked)]),
         deadline=deadline,
-    )  # fmt: skip
+    )
     kept = []
     for query, answer in zip(asked, answers, strict=True):
         wanted = set(query.types) - {opened.any_type}

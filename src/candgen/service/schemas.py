@@ -24,9 +24,7 @@ def _whole(number: object) -> object:
 
 
 Mention = Annotated[
-    str,
-    AfterValidator(_text),
-    Field(description="A name as it was found.", examples=["Tórshavn"]),
+    str, AfterValidator(_text), Field(description="A name as it was found.", examples=["Tórshavn"])
 ]
 _LAMS = [{"const": 0}, {"type": "number", "minimum": SMALLEST, "maximum": LARGEST}]
 Lam = Annotated[
@@ -43,9 +41,7 @@ Lam = Annotated[
 Index = Annotated[
     str | None,
     Field(
-        max_length=64,
-        description="Name of the index; the first one by default.",
-        examples=["fo"],
+        max_length=64, description="Name of the index; the first one by default.", examples=["fo"]
     ),
 ]
 
@@ -53,9 +49,11 @@ Index = Annotated[
 class Asked(BaseModel):
     """Several mentions to find candidates for."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={
-        "examples": [{"mentions": ["Tórshavn", "Føroyar"], "k": 5}]
-    })  # fmt: skip
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"examples": [{"mentions": ["Tórshavn", "Føroyar"], "k": 5}]},
+    )
 
     mentions: list[Mention] = Field(description="The names to look for.")
     k: Annotated[int, BeforeValidator(_whole)] = Field(
@@ -100,12 +98,15 @@ def parameters(model: type[BaseModel]) -> dict[str, Any]:
     return {
         "parameters": [
             {
-                "name": name, "in": "query", "required": name in needed, "schema": field,
+                "name": name,
+                "in": "query",
+                "required": name in needed,
+                "schema": field,
                 "description": field.get("description", ""),
             }
             for name, field in schema["properties"].items()
         ]
-    }  # fmt: skip
+    }
 
 
 class TypeOut(BaseModel):

@@ -41,11 +41,22 @@ def serve(
     """
     listening = _listen(host, port)
     config = uvicorn.Config(
-        APP, factory=True, workers=workers, host=host, port=port, http=Patient,
-        ws="none", log_config=None, access_log=False, proxy_headers=False, server_header=False,
-        timeout_keep_alive=30, timeout_graceful_shutdown=int(settings.limits.seconds) + 5,
-        timeout_worker_healthcheck=30, lifespan="on",
-    )  # fmt: skip
+        APP,
+        factory=True,
+        workers=workers,
+        host=host,
+        port=port,
+        http=Patient,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=int(settings.limits.seconds) + 5,
+        timeout_worker_healthcheck=30,
+        lifespan="on",
+    )
     with _environment(settings, workers), listening:
         Watch(config, listening, tell).run()
 
@@ -90,7 +101,7 @@ class Watch(Multiprocess):
             each.close()
         super().terminate_all()
 
-    def _asked_to_end(self) -> Any:  # noqa: ANN401 (what looks like an Event to uvicorn)
+    def _asked_to_end(self) -> Any:  # noqa: ANN401
         """Whether Ctrl-C came while the workers were starting."""
         watch = self
 
@@ -140,7 +151,7 @@ class Watch(Multiprocess):
 def address(listening: socket.socket) -> str:
     """Where a socket listens, as a browser on this machine wants it."""
     host, port = listening.getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (nothing is bound)
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 

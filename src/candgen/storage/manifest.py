@@ -41,9 +41,12 @@ class File:
     def entry(self) -> dict[str, Any]:
         """How the manifest has it."""
         return {
-            "file": self.name, "bytes": self.size, "sha256": self.sha256, "dtype": self.dtype,
+            "file": self.name,
+            "bytes": self.size,
+            "sha256": self.sha256,
+            "dtype": self.dtype,
             "shape": list(self.shape),
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)

@@ -75,11 +75,16 @@ class Descriptions:
             raise TableError(f"{len(languages):,} languages are too many: expected codes like 'fo'")
         language = pc.index_in(table["language"], languages).to_numpy().astype(np.uint16)
         return cls(
-            StringTable.from_arrow(entities), start, StringTable.from_arrow(languages), language,
+            StringTable.from_arrow(entities),
+            start,
+            StringTable.from_arrow(languages),
+            language,
             StringTable.from_arrow(table["name"].combine_chunks()),
             StringTable.from_arrow(table["description"].combine_chunks()),
-            StringTable.from_arrow(types), type_start, type_number,
-        )  # fmt: skip
+            StringTable.from_arrow(types),
+            type_start,
+            type_number,
+        )
 
     @classmethod
     def of_known(
@@ -109,9 +114,16 @@ class Descriptions:
                 for table in ("ids", "languages", "name", "description", "types")
             )
             return cls(
-                ids, arrays["start"], languages, arrays["language"], name, description, types,
-                arrays["type_start"], arrays["type"],
-            )  # fmt: skip
+                ids,
+                arrays["start"],
+                languages,
+                arrays["language"],
+                name,
+                description,
+                types,
+                arrays["type_start"],
+                arrays["type"],
+            )
         except (KeyError, TypeError) as error:
             raise StorageError(
                 f"{stored.path} has descriptions that this version of candgen cannot read: store "
@@ -121,13 +133,16 @@ class Descriptions:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What is stored."""
         return {
-            **add_prefix("ids", self.entities.arrays()), "start": self.start,
-            **add_prefix("languages", self.languages.arrays()), "language": self.language,
+            **add_prefix("ids", self.entities.arrays()),
+            "start": self.start,
+            **add_prefix("languages", self.languages.arrays()),
+            "language": self.language,
             **add_prefix("name", self.name.arrays()),
             **add_prefix("description", self.description.arrays()),
-            **add_prefix("types", self.types.arrays()), "type_start": self.type_start,
+            **add_prefix("types", self.types.arrays()),
+            "type_start": self.type_start,
             "type": self.type,
-        }  # fmt: skip
+        }
 
     def store(self, path: str | os.PathLike[str]) -> None:
         """Add them to the folder of an index, in place of those that are there."""

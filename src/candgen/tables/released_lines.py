@@ -84,8 +84,7 @@ def _parse_block(block: bytes) -> pa.Table | None:
                 ignore_empty_lines=False,
             ),
             convert_options=pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(_TRAINING, pa.large_string()),
-                strings_can_be_null=False,
+                column_types=dict.fromkeys(_TRAINING, pa.large_string()), strings_can_be_null=False
             ),
         )
     except pa.ArrowException:

@@ -84,9 +84,11 @@ class Sources:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything but the names of the languages, to be stored."""
         return {
-            "start": self.start, "language": self.language, "count": self.count,
+            "start": self.start,
+            "language": self.language,
+            "count": self.count,
             **add_prefix("mention", self.mention.arrays()),
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_arrays(

@@ -25,9 +25,7 @@ CYRILLIC: Alphabet = {
 }
 """Ж, ш and ч are ž, š and č without marks: so Cyrillic meets Croatian, Czech and Latvian."""
 
-CYRILLIC_OF: Mapping[str, Alphabet] = {
-    "bg": {"щ": "st", "ъ": "a"},
-}
+CYRILLIC_OF: Mapping[str, Alphabet] = {"bg": {"щ": "st", "ъ": "a"}}
 
 ARABIC: Alphabet = {
     **_alphabet("ءآأؤإئابةتثجحخد", "_ a a o i _ a b a t s j h kh d"),
@@ -70,7 +68,7 @@ HEBREW: Alphabet = {
     **dict.fromkeys("\u05bf\u05c1\u05c2", ""),
 }
 HEBREW_OF: Mapping[str, Alphabet] = {
-    "yi": {"א": "", "ו": "u", "ח": "kh", "ך": "kh", "כ": "kh", "ע": "e", "פ": "f", "ת": "s"},
+    "yi": {"א": "", "ו": "u", "ח": "kh", "ך": "kh", "כ": "kh", "ע": "e", "פ": "f", "ת": "s"}
 }
 
 _HEBREW_LETTER = "[\u05b0-\u05bd\u05bf-\u05f2]"

@@ -45,13 +45,39 @@ _ISCII = {
 """By the place in the block."""
 
 _OWN = {
-    "ॲ": "a", "ॳ": "a", "ॴ": "a", "ॵ": "au", "ॶ": "u", "ॷ": "u", "ॐ": "om",
-    "অ": "o", "য": "j", "ৎ": "t", "ৰ": "r", "ৱ": "w",
-    "ੰ": "n", "ੱ": "", "ੲ": "i", "ੳ": "u", "\u0a36": "sh", "\u0a33": "l",
-    "ଯ": "j", "ୱ": "w",
-    "ஃ": "h", "ழ": "zh", "ഴ": "zh",
-    "ൔ": "m", "ൕ": "y", "ൖ": "l", "ൺ": "n", "ൻ": "n", "ർ": "r", "ൽ": "l", "ൾ": "l", "ൿ": "k",
-}  # fmt: skip
+    "ॲ": "a",
+    "ॳ": "a",
+    "ॴ": "a",
+    "ॵ": "au",
+    "ॶ": "u",
+    "ॷ": "u",
+    "ॐ": "om",
+    "অ": "o",
+    "য": "j",
+    "ৎ": "t",
+    "ৰ": "r",
+    "ৱ": "w",
+    "ੰ": "n",
+    "ੱ": "",
+    "ੲ": "i",
+    "ੳ": "u",
+    "\u0a36": "sh",
+    "\u0a33": "l",
+    "ଯ": "j",
+    "ୱ": "w",
+    "ஃ": "h",
+    "ழ": "zh",
+    "ഴ": "zh",
+    "ൔ": "m",
+    "ൕ": "y",
+    "ൖ": "l",
+    "ൺ": "n",
+    "ൻ": "n",
+    "ർ": "r",
+    "ൽ": "l",
+    "ൾ": "l",
+    "ൿ": "k",
+}
 _SINHALA = {
     **_table("ංඃඅආඇඈඉඊඋඌඍඎඏඐඑඒඓඔඕඖ", "n h a a a a i i u u ri ri li li e e ai o o au"),
     **_table("කඛගඝඞඟචඡජඣඤඥඦටඨඩඪණඬ", "k kh g gh n ng ch chh j jh n gn nj t th d dh n nd"),
@@ -156,7 +182,8 @@ def _script(block: int) -> _Script:
         before=_compiled(
             (f"[{nasals}](?=[{labials}])", "m"),
             (f"[{nasals}](?![{letters}])", last),
-            *_BEFORE.get(block, ()), *(twice if iscii else ()),
+            *_BEFORE.get(block, ()),
+            *(twice if iscii else ()),
         ),
         vowels={ord(consonant): consonant + a for consonant in consonants},
         signs=signs + virama,
@@ -167,7 +194,7 @@ def _script(block: int) -> _Script:
             f"{a}(?![{letters}])(?<=[{letters}][{consonants}]{a})(?<![^{liquids}]{virama}[{rim}]{a})"
         ),
         medial=re.compile(f"([{vowels}][{consonants}]){a}(?=[{consonants}][{vowels}])"),
-    )  # fmt: skip
+    )
 
 
 def _compiled(*rules: tuple[str, str]) -> Rules:
@@ -188,6 +215,6 @@ _AFTER = {
             (f"(?<=[ஙஞணநனம]்){letter}", nasal),
             (f"(?<=[{_TAMIL_VOWELS}]){letter}(?=[{_TAMIL_VOWELS}])", alone),
         )
-    ],
+    ]
 }
 """Tamil writes k, ch, t and p for g, j, d and b too: they are those between vowels or after n."""

@@ -204,7 +204,7 @@ def _marks() -> re.Pattern[str]:
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
-    import regex  # noqa: PLC0415 -- slow to import, seldom needed
+    import regex  # noqa: PLC0415
 
     compiled: re.Pattern[str] = regex.compile(pattern)
     return compiled

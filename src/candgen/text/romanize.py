@@ -85,17 +85,21 @@ def _letters(language: str) -> Mapping[int, str]:
     known = alphabets
     table = {
         **brahmic.letters(),
-        **known.CYRILLIC, **known.CYRILLIC_OF.get(language, {}),
-        **known.ARABIC, **known.ARABIC_OF.get(language, {}),
-        **known.HEBREW, **known.HEBREW_OF.get(language, {}),
-        **known.GREEK, **known.ARMENIAN,
-    }  # fmt: skip
+        **known.CYRILLIC,
+        **known.CYRILLIC_OF.get(language, {}),
+        **known.ARABIC,
+        **known.ARABIC_OF.get(language, {}),
+        **known.HEBREW,
+        **known.HEBREW_OF.get(language, {}),
+        **known.GREEK,
+        **known.ARMENIAN,
+    }
     return _Letters(table)
 
 
 def _any_ascii(character: str) -> str:
     """What anyascii says; its marks for how a letter is breathed are not what names are told by."""
-    from anyascii import anyascii  # noqa: PLC0415 -- seldom needed, and its tables are files
+    from anyascii import anyascii  # noqa: PLC0415
 
     latin: str = anyascii(character).lower()
     if unicodedata.category(character) in ("Lo", "Ll"):

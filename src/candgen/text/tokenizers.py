@@ -240,13 +240,13 @@ def _whole(text: str) -> list[str]:
 
 @cache
 def _graphemes() -> Cutter:
-    import regex  # noqa: PLC0415 -- slow to import, seldom needed
+    import regex  # noqa: PLC0415
 
     return regex.compile(r"\X").findall  # type: ignore[no-any-return]
 
 
 @cache
 def _words() -> Cutter:
-    import regex  # noqa: PLC0415 -- slow to import, seldom needed
+    import regex  # noqa: PLC0415
 
     return regex.compile(r"[\p{L}\p{M}\p{Nd}]+").findall  # type: ignore[no-any-return]

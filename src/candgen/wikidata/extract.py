@@ -128,13 +128,7 @@ def _output_folder(path: Path) -> Path:
 
 
 def _harvest(
-    cut: Cut,
-    reader: PartReader,
-    work: Work,
-    *,
-    workers: int,
-    items: int | None,
-    progress: Progress,
+    cut: Cut, reader: PartReader, work: Work, *, workers: int, items: int | None, progress: Progress
 ) -> None:
     """Read all parts that are not done yet."""
     done = frozenset(work.tally.lines)
@@ -255,5 +249,7 @@ def _warn(report: WikidataReport) -> None:
         first = report.bad_lines[0]
         _LOG.warning(
             "%s: some lines could not be read, the first is line %d: %s",
-            report.dump, first["line"], first["reason"],
-        )  # fmt: skip
+            report.dump,
+            first["line"],
+            first["reason"],
+        )

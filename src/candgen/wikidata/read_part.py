@@ -14,11 +14,14 @@ NAMES = pa.schema(
 )
 ENTITIES = pa.schema(
     [
-        ("key", pa.large_string()), ("language", pa.string()), ("name", pa.large_string()),
-        ("description", pa.large_string()), ("instance_of", pa.large_string()),
+        ("key", pa.large_string()),
+        ("language", pa.string()),
+        ("name", pa.large_string()),
+        ("description", pa.large_string()),
+        ("instance_of", pa.large_string()),
         ("sitelinks", pa.int64()),
     ]
-)  # fmt: skip
+)
 """Rows on their way; the keys sort them as the tables are sorted."""
 
 _ROWS = 1 << 16  # rows that are held as Python's objects

@@ -19,11 +19,14 @@ from candgen.wikidata.read_part import entity_key, name_key
 
 ENTITIES = pa.schema(
     [
-        ("entity", pa.large_string()), ("language", pa.string()), ("name", pa.large_string()),
-        ("description", pa.large_string()), ("instance_of", pa.list_(pa.string())),
+        ("entity", pa.large_string()),
+        ("language", pa.string()),
+        ("name", pa.large_string()),
+        ("description", pa.large_string()),
+        ("instance_of", pa.list_(pa.string())),
         ("sitelinks", pa.int64()),
     ]
-)  # fmt: skip
+)
 """Sorted by entity, the shorter id first, then by language."""
 
 _GROUP = 1 << 20  # rows; as Arrow writes a table that it has all of

@@ -71,9 +71,14 @@ def extract(
     workspace.begin(_plan(sources, options, pieces), resume=resume)
     try:
         site, tally = gather(
-            pieces, options, site=site, details=beside.details, workspace=workspace,
-            workers=workers, progress=progress,
-        )  # fmt: skip
+            pieces,
+            options,
+            site=site,
+            details=beside.details,
+            workspace=workspace,
+            workers=workers,
+            progress=progress,
+        )
         return _finish(sources, options, output, site, tally, beside, workspace, language, progress)
     finally:
         if STDIN in sources.dumps or not workspace.has_finished_parts:
@@ -82,9 +87,16 @@ def extract(
 
 
 def _finish(
-    sources: Sources, options: Options, output: Path, site: Site, tally: Tally, beside: Beside,
-    workspace: Workspace, language: str | None, progress: Watcher,
-) -> Report:  # fmt: skip
+    sources: Sources,
+    options: Options,
+    output: Path,
+    site: Site,
+    tally: Tally,
+    beside: Beside,
+    workspace: Workspace,
+    language: str | None,
+    progress: Watcher,
+) -> Report:
     """Make the tables and the report of what was gathered, and move them to their places."""
     language = _language(language, site)
     progress(Progress("following redirects"))
@@ -199,9 +211,13 @@ def _names(pages: pa.Table, options: Options, tally: Tally) -> pa.Table:
 
 
 def _merge(
-    workspace: Workspace, outputs: Sequence[Path], resolver: Resolver, options: Options,
-    tally: Tally, progress: Watcher,
-) -> list[TableWriter]:  # fmt: skip
+    workspace: Workspace,
+    outputs: Sequence[Path],
+    resolver: Resolver,
+    options: Options,
+    tally: Tally,
+    progress: Watcher,
+) -> list[TableWriter]:
     """Write the tables into the work folder, but for their ends; count what is dropped."""
     writers = [TableWriter(workspace.folder / output.name) for output in outputs]
     for links in merged(workspace.tables("links")):

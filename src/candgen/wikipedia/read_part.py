@@ -129,9 +129,15 @@ class _Basket:
         outside = target is Reason.INTERWIKI
         redirect = target if isinstance(target, Title) else Title(0, "") if outside else None
         self._pages.append(
-            (item.title, namespace, item.id, redirect and redirect.text,
-             redirect and redirect.namespace, outside)
-        )  # fmt: skip
+            (
+                item.title,
+                namespace,
+                item.id,
+                redirect and redirect.text,
+                redirect and redirect.namespace,
+                outside,
+            )
+        )
         if redirect:
             counts["redirects"] += 1
         elif namespace not in self._options.namespaces:

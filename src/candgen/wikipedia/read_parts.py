@@ -60,9 +60,12 @@ def gather(
     meter = _Meter(parts, tallies, progress)
     one_by_one = workers == 1 or len(parts) - len(tallies) <= 1 or options.pages is not None
     work = partial(
-        _harvest, site=site, details=details, workspace=workspace,
+        _harvest,
+        site=site,
+        details=details,
+        workspace=workspace,
         progress=meter.at if one_by_one else None,
-    )  # fmt: skip
+    )
     tasks = _tasks(parts, options, tallies)
     meter.show()
     for done in in_parallel(work, tasks, workers=1 if one_by_one else workers):

@@ -35,9 +35,14 @@ class Report:
 
     @classmethod
     def of(
-        cls, site: Site, language: str, sources: Sources, options: Options, tally: Tally,
+        cls,
+        site: Site,
+        language: str,
+        sources: Sources,
+        options: Options,
+        tally: Tally,
         tables: Mapping[str, Mapping[str, int]],
-    ) -> "Report":  # fmt: skip
+    ) -> "Report":
         """Put together what is known."""
         return cls(
             wiki=site.wiki,

@@ -174,6 +174,7 @@ def _first_of_each(table: pa.Table, path: Path) -> pa.Table:
     if conflicts := len(np.unique(codes[other.to_numpy()])):
         _LOG.warning(
             "%s: titles with more than one entity, of which the first was taken: %d",
-            path, conflicts,
-        )  # fmt: skip
+            path,
+            conflicts,
+        )
     return kept

@@ -277,8 +277,10 @@ def test_the_candidate_space_is_a_union_of_languages(space, expected):
     generator = build(
         pivots={"da": MentionTable.from_pairs([("en", "Q1"), ("to", "Q2"), ("nul", "Q0")])},
         target=MentionTable.from_pairs([("tvey", "Q2"), ("trý", "Q3"), ("nul", "Q0"), ("x", "Q5")]),
-        language="fo", english=SPACES, space=space,
-    )  # fmt: skip
+        language="fo",
+        english=SPACES,
+        space=space,
+    )
     assert list(generator.entities) == expected
     everything = generator.candidates(["tvey"], 100)[0]
     assert sorted(candidate.entity for candidate in everything) == expected
@@ -290,9 +292,10 @@ def test_the_candidate_space_is_a_union_of_languages(space, expected):
 def test_names_of_an_entity(quick):
     at = 6
     assert quick.names(f"Q{at}") == [
-        (transliterated(NAMES[at]) + "а", "mk", 1), (transliterated(NAMES[at]), "bg", 1),
+        (transliterated(NAMES[at]) + "а", "mk", 1),
+        (transliterated(NAMES[at]), "bg", 1),
         (NAMES[at].title(), "en", 1),
-    ]  # fmt: skip
+    ]
     assert quick.names("Q0") == [(NAMES[0].title(), "en", 1)]
     assert quick.names("Q9999") == []
 

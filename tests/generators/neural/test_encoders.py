@@ -126,9 +126,14 @@ def test_every_other_name_is_as_likely():
 
 def lesson(**changes):
     whole = Lesson(
-        rows([0, 1], [2, 3], [0, 3], [1, 2]), rows([0], [1], [2], [0, 1]), np.array([0, 1, 2, 1]),
-        np.ones(4, np.float32), np.array([1, 2, 1]), 1, None,
-    )  # fmt: skip
+        rows([0, 1], [2, 3], [0, 3], [1, 2]),
+        rows([0], [1], [2], [0, 1]),
+        np.array([0, 1, 2, 1]),
+        np.ones(4, np.float32),
+        np.array([1, 2, 1]),
+        1,
+        None,
+    )
     return whole._replace(**changes)
 
 
@@ -229,10 +234,12 @@ def studied(recalls, **changes):
         return left.pop(0)
 
     history = study(
-        plan(**changes), learn=lambda _: 1.0, judge=judge,
+        plan(**changes),
+        learn=lambda _: 1.0,
+        judge=judge,
         keep=lambda: kept.append(len(recalls) - len(left)),
         progress=lambda doing, share: said.append((doing, share)),
-    )  # fmt: skip
+    )
     return history, kept, said
 
 
@@ -259,9 +266,12 @@ def test_study_says_how_far_it_is():
 
 def test_without_a_judge_the_last_epoch_is_the_best():
     history = study(
-        plan(epochs=3, patience=1), learn=lambda _: 2.0, judge=None,
-        keep=lambda: pytest.fail("nothing to keep"), progress=nothing,
-    )  # fmt: skip
+        plan(epochs=3, patience=1),
+        learn=lambda _: 2.0,
+        judge=None,
+        keep=lambda: pytest.fail("nothing to keep"),
+        progress=nothing,
+    )
     assert history == ([2.0, 2.0, 2.0], [], 3)
 
 

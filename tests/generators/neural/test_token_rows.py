@@ -21,9 +21,10 @@ def test_tokens_are_those_of_the_oracle():
         points = (oracle.BOUNDARY, *map(ord, text), oracle.BOUNDARY) if text else ()
         in_order = [
             points[p : p + n]
-            for p in range(len(points)) for n in range(2, 6) if points[p : p + n] in known
-            and p + n <= len(points)
-        ]  # fmt: skip
+            for p in range(len(points))
+            for n in range(2, 6)
+            if points[p : p + n] in known and p + n <= len(points)
+        ]
         for number, token in zip(row, in_order, strict=True):
             assert numbers.setdefault(token, number) == number
     assert sorted(numbers.values()) == list(range(len(known)))

@@ -22,8 +22,9 @@ def test_a_name_is_the_most_frequent_mention():
     )
     names = Names.of(table, normalizer="default")
     assert list(zip(names.entities.to_pylist(), names.text, strict=True)) == [
-        ("Q1", "a"), ("Q20", "z"),
-    ]  # fmt: skip
+        ("Q1", "a"),
+        ("Q20", "z"),
+    ]
     assert names.unnamed == 1
 
 
@@ -74,8 +75,10 @@ def test_the_target_weighs_one_and_pivots_mu():
     }
     pairs, used = drawn(tables, SMALL_ENGLISH, target="fo", pairs=2, mu=0.2)
     assert [pair for pair in pairs if pair[2] == 1] == [
-        ("ein", "Q1", 1.0), ("try", "Q3", 1.0), ("tvey", "Q2", 1.0),
-    ]  # fmt: skip
+        ("ein", "Q1", 1.0),
+        ("try", "Q3", 1.0),
+        ("tvey", "Q2", 1.0),
+    ]
     assert [weight for *_, weight in pairs[3:]] == [0.2, 0.2]
     assert used == {"fo": 3, "da": 2}
     alone, used = drawn({"fo": tables["fo"]}, SMALL_ENGLISH, target="fo", pairs=2, mu=0.2)

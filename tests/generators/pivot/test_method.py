@@ -17,9 +17,11 @@ SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max
 VERSIONS = {"pti": PTI, "wildcards": WILDCARDS, "fusion": FUSION, "smoothing": SMOOTHING}
 QUERIES = st.lists(st.builds(Query, mentions() | st.just(""), ENTITIES), min_size=1, max_size=5)
 TOY = Training(
-    {"is": MentionTable.from_pairs(ICELANDIC)}, MentionTable.from_pairs(FAROESE), "fo",
+    {"is": MentionTable.from_pairs(ICELANDIC)},
+    MentionTable.from_pairs(FAROESE),
+    "fo",
     dev=[Query("Vín", "Q282"), Query("Vínið", "Q1741")],
-)  # fmt: skip
+)
 
 
 def training_of(world):
@@ -43,10 +45,15 @@ def test_ranks_are_those_of_what_is_built(name, world, queries, k):
 def test_choices_of_all_kinds_at_once():
     """Counted apart, indexed apart, and given back in the order they came in."""
     choices = [
-        {"lam": 1.0, "threshold": 0.3}, {"lam": 0.2}, {"wildcards": True},
-        {"fusion": "probabilities", "smoothing": 0.5, "lam": 1.0}, {"normalizer": "none"},
-        {"fusion": "probabilities"}, {"lam": 0.0, "threshold": 0.3}, {"lam": 0.2, "alpha": 1.0},
-    ]  # fmt: skip
+        {"lam": 1.0, "threshold": 0.3},
+        {"lam": 0.2},
+        {"wildcards": True},
+        {"fusion": "probabilities", "smoothing": 0.5, "lam": 1.0},
+        {"normalizer": "none"},
+        {"fusion": "probabilities"},
+        {"lam": 0.0, "threshold": 0.3},
+        {"lam": 0.2, "alpha": 1.0},
+    ]
     for choice, ranks in zip(choices, PTI.ranks(TOY, choices, TOY.dev, 2), strict=True):
         assert ranks.tolist() == rank_golds(PTI(TOY, choice), TOY.dev, 2).tolist(), choice
 

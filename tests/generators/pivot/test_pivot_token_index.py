@@ -20,9 +20,13 @@ FAROESE = MentionTable.from_pairs(toy.FAROESE)
 
 def build(**options):
     defaults = {
-        "pivots": {"is": ICELANDIC}, "target": FAROESE, "language": "fo", "alpha": toy.ALPHA,
-        "lam": 1.0, "tokenizer": CharNgrams(*toy.NGRAMS),
-    }  # fmt: skip
+        "pivots": {"is": ICELANDIC},
+        "target": FAROESE,
+        "language": "fo",
+        "alpha": toy.ALPHA,
+        "lam": 1.0,
+        "tokenizer": CharNgrams(*toy.NGRAMS),
+    }
     return PivotTokenIndex.build(**{**defaults, **options})
 
 
@@ -107,8 +111,9 @@ def test_queries_of_every_kind():
     assert index.candidates(("Vín",)) == index.candidates(iter(["Vín"]))
     plain = build(normalizer="none")
     assert plain.candidates(["V\nín", "Vín"]) == [
-        plain.candidates(["V\nín"])[0], plain.candidates(["Vín"])[0],
-    ]  # fmt: skip
+        plain.candidates(["V\nín"])[0],
+        plain.candidates(["Vín"])[0],
+    ]
 
 
 NOT_WEIGHTS = [-0.1, math.nan, math.inf, -math.inf, "0.4", True, None]
@@ -229,8 +234,11 @@ def test_the_same_input_gives_the_same_bytes(world, tmp_path):
     PivotTokenIndex.build(
         {name: MentionTable.from_pairs(shuffled[name]) for name in reversed(shuffled)},
         MentionTable.from_pairs(rng.sample(world.target, len(world.target))),
-        alpha=dict(reversed(world.alpha.items())), lam=0.4, normalizer="none", threads=2,
-    ).save(tmp_path / "b")  # fmt: skip
+        alpha=dict(reversed(world.alpha.items())),
+        lam=0.4,
+        normalizer="none",
+        threads=2,
+    ).save(tmp_path / "b")
     assert _files(tmp_path / "a") == _files(tmp_path / "b")
 
 

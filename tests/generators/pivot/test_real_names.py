@@ -25,8 +25,10 @@ def test_real_names_agree_with_the_oracle(shared_data, target, pivots):
     index = PivotTokenIndex.build(others, mine, language=target, alpha=0.4, normalizer="none")
     oracle = Oracle(
         {target: list(mine), **{pivot: list(table) for pivot, table in others.items()}},
-        {target: 1.0, **dict.fromkeys(pivots, 0.4)}, lam=0.4, tokenize=ngrams,
-    )  # fmt: skip
+        {target: 1.0, **dict.fromkeys(pivots, 0.4)},
+        lam=0.4,
+        tokenize=ngrams,
+    )
     every = MentionTable.read(names / f"{target}.tsv.gz").mentions
     queries = every[:: len(every) // 25]
     for query, answer in zip(queries, index.candidates(queries, 30), strict=True):
@@ -56,9 +58,14 @@ def test_macedonian_figures_of_the_released_code(shared_data, setting, at_1, at_
     lines = (split / "test.tsv").read_text(encoding="utf-8").splitlines()[1:]
     queries = [line.split("\t") for line in lines]
     index = PivotTokenIndex.build(
-        {"bg": folded}, train, language="mk", alpha=0.4, lam=1.0,
-        tokenizer=CharNgrams(2, 5), normalizer="none",
-    )  # fmt: skip
+        {"bg": folded},
+        train,
+        language="mk",
+        alpha=0.4,
+        lam=1.0,
+        tokenizer=CharNgrams(2, 5),
+        normalizer="none",
+    )
     answers = index.candidates([mention for mention, _, _ in queries], 30)
 
     def recall(k: int, kind: str | None = None) -> float:

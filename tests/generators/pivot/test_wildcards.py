@@ -49,8 +49,14 @@ def agree(found, expected):
 
 def test_by_hand():
     assert CharNgrams(3, 4, wildcards=True).tokens("ab") == [
-        "^ab", "ab$", "^ab$", "^*b", "a*$", "^*b$", "^a*$",
-    ]  # fmt: skip
+        "^ab",
+        "ab$",
+        "^ab$",
+        "^*b",
+        "a*$",
+        "^*b$",
+        "^a*$",
+    ]
     assert CharNgrams(3, 3, wildcards=True).tokens("aaaa").count("a*a") == 2
 
 

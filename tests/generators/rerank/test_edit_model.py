@@ -185,8 +185,13 @@ def test_the_edits_spell_both(model, query, name):
 def test_edits_of_a_name():
     model = EditModel.plain(["rúmenía"] * 5 + ["rumenien"] * 5)
     assert [each[:2] for each in model.edits("rumena", "rumen")] == [
-        ("r", "r"), ("u", "u"), ("m", "m"), ("e", "e"), ("n", "n"), ("", "a"),
-    ]  # fmt: skip
+        ("r", "r"),
+        ("u", "u"),
+        ("m", "m"),
+        ("e", "e"),
+        ("n", "n"),
+        ("", "a"),
+    ]
 
 
 # ---------------------------------------------------------------- learning
@@ -242,7 +247,7 @@ def log_likelihood(model, pairs):
     tables = [np.zeros_like(table) for table in model.tables]
     return kernels.expect_edits(
         names, queries, model.tables, model.common, edit_model.LOG_ODDS_RELATED, *tables
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("belief", [1e-9, edit_model.PRIOR_STRENGTH])

@@ -78,18 +78,28 @@ class Twofold(Listed):
 
 
 @given(
-    tables(), tables() | st.none(), ANSWERS, ANSWERS, QUERIES, WEIGHTS,
-    st.integers(1, 12), st.integers(1, 12),
-)  # fmt: skip
+    tables(),
+    tables() | st.none(),
+    ANSWERS,
+    ANSWERS,
+    QUERIES,
+    WEIGHTS,
+    st.integers(1, 12),
+    st.integers(1, 12),
+)
 @SLOW
 def test_the_order_is_what_the_oracle_says(
     pivot, target, answer, other, queries, weights, k, depth
 ):
     mine = None if target is None else MentionTable.from_pairs(target)
     rerank = Rerank(
-        Twofold(queries, answer, other), pivots={"is": MentionTable.from_pairs(pivot)}, target=mine,
-        normalizer="none", weights=weights, depth=depth,
-    )  # fmt: skip
+        Twofold(queries, answer, other),
+        pivots={"is": MentionTable.from_pairs(pivot)},
+        target=mine,
+        normalizer="none",
+        weights=weights,
+        depth=depth,
+    )
     slow = oracle(rerank, {"is": pivot}, target)
     texts = rerank.stage.translated(queries)
     for query, text, found in zip(queries, texts, rerank.candidates(queries, k), strict=True):
@@ -122,10 +132,16 @@ def test_the_rules_hold_with_any_generator(pivot, answer, queries, k, depth):
 
 def test_rules_hold_with_save_and_load(tmp_path):
     asked = ["Vín", "Wien", "Rumenien", "rúm", "", " ", "x", "😀", "vín rín"]
-    for number, generator in enumerate([
-        pti(), pti(target=None), pti(pivots=None), pti(normalizer="latin", threshold=0.1),
-        pti(fusion="probabilities"), pti(language=None),
-    ]):  # fmt: skip
+    for number, generator in enumerate(
+        [
+            pti(),
+            pti(target=None),
+            pti(pivots=None),
+            pti(normalizer="latin", threshold=0.1),
+            pti(fusion="probabilities"),
+            pti(language=None),
+        ]
+    ):
         rerank = Rerank(generator, depth=2)
         check_generator(rerank, asked, folder=tmp_path / str(number))
         check_generator(Rerank(generator), asked, k=2)
@@ -199,12 +215,17 @@ def test_symbols_beyond_the_alphabet_are_not_the_same():
     """To the edit model, which has room for 255, all rare symbols are one."""
     names = [(chr(0x4E00 + n), f"Q{n}", 9) for n in range(254)]
     names.append((chr(0x5000), "Q5000", 1))
-    rerank = Rerank(Listed(("Q5000", 1.0), ("Q7", 1.0)), normalizer="none",
-                    pivots={"zh": MentionTable.from_pairs(names)})  # fmt: skip
+    rerank = Rerank(
+        Listed(("Q5000", 1.0), ("Q7", 1.0)),
+        normalizer="none",
+        pivots={"zh": MentionTable.from_pairs(names)},
+    )
     assert chr(0x5000) not in rerank.stage.edits.alphabet
     for mention, entity, same in [
-        (chr(0x5000), "Q5000", 0.0), (chr(0x5001), "Q5000", 0.0), (chr(0x4E07), "Q7", 1.0),
-    ]:  # fmt: skip
+        (chr(0x5000), "Q5000", 0.0),
+        (chr(0x5001), "Q5000", 0.0),
+        (chr(0x4E07), "Q7", 1.0),
+    ]:
         assert rerank.explain(mention, entity).properties[-1][:2] == ("same", same)
 
 

@@ -14,10 +14,14 @@ from tests.generators.rerank.test_rerank import Listed
 
 ENGLISH = MentionTable.from_pairs(
     [
-        ("Amur River", "Q1"), ("Don River", "Q2"), ("Lena River", "Q3"), ("Volga River", "Q4"),
-        ("Lena", "Q5"), ("Nadia", "Q6"),
+        ("Amur River", "Q1"),
+        ("Don River", "Q2"),
+        ("Lena River", "Q3"),
+        ("Volga River", "Q4"),
+        ("Lena", "Q5"),
+        ("Nadia", "Q6"),
     ]
-)  # fmt: skip
+)
 MARATHI = MentionTable.from_pairs(
     [("अमूर नदी", "Q1"), ("डॉन नदी", "Q2"), ("व्होल्गा नदी", "Q4"), ("नादिया", "Q6")]
 )
@@ -46,8 +50,12 @@ def pti(normalizer="latin"):
 def test_words_are_translated_and_the_others_keep_their_script():
     stage = rerank(Listed()).stage
     assert stage.translated(["लेना नदी", "लेना", "", "नदी", "Volga नदी"]) == [
-        "लेना river", None, None, "river", "volga river",
-    ]  # fmt: skip
+        "लेना river",
+        None,
+        None,
+        "river",
+        "volga river",
+    ]
 
 
 def test_what_stays_the_same_when_it_is_compared_is_no_translation():

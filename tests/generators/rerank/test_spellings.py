@@ -88,8 +88,10 @@ def test_the_normalizer_is_told_the_language_of_each_table():
     spellings, model = spelled(world, "default", spoken)
     found = {entity: names[0][0] for entity, names in listed(spellings, model).items()}
     assert found == {
-        "Q1": normalize("ISI", language="tr"), "Q2": "isi", "Q3": normalize("ISI", language="az"),
-    }  # fmt: skip
+        "Q1": normalize("ISI", language="tr"),
+        "Q2": "isi",
+        "Q3": normalize("ISI", language="az"),
+    }
     assert found["Q1"] == found["Q3"] != "isi"
 
 

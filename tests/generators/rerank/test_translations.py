@@ -95,12 +95,18 @@ def test_words_without_translation_are_as_they_are_written():
     texts = ["lena nadi", "nadi", "lena", "", "nadi  nadi", "lena nadi"]
     written = ["Лена नदी", "नदी", "Лена", "", "नदी नदी", "Лена"]
     assert lexicon.translated(texts, written) == [
-        "Лена river", "river", None, None, "river river", None,
-    ]  # fmt: skip
+        "Лена river",
+        "river",
+        None,
+        None,
+        "river river",
+        None,
+    ]
     assert lexicon.translated([], []) == []
     assert lexicon.translated(["\ud800", "\ud800 nadi"], ["\ud800", "\ud800 nadi"]) == [
-        None, "\ud800 river",
-    ]  # fmt: skip
+        None,
+        "\ud800 river",
+    ]
     many = " ".join(["nadi"] * (MOST_WORDS + 1))
     assert lexicon.translated([many], [many]) == [None]
 

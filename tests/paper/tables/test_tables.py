@@ -89,10 +89,16 @@ def by_pair():
     """Findings of each pair."""
     for key, types in TYPES.items():
         amount = {"pairs": 100 + len(types), "entities": 50 + len(types), "occurrences": 900}
-        yield Step("queries", key), {
-            "types": types, "unlike": UNLIKE[key], "dev": 70 + len(types), "train": amount,
-            "pivots": {},
-        }  # fmt: skip
+        yield (
+            Step("queries", key),
+            {
+                "types": types,
+                "unlike": UNLIKE[key],
+                "dev": 70 + len(types),
+                "train": amount,
+                "pivots": {},
+            },
+        )
         kinds = [kind for kind in ("easy", "medium", "hard") if kind in types]
         yield (
             Step("ceilings", key),
@@ -145,9 +151,10 @@ def by_method():
     for method, (it, es) in alone.items():
         kinds = ["easy", "medium", "medium", "easy", "medium"]
         yield Step("high-resource", "it", method), {"parameters": {}, "ranks": it, "types": kinds}
-        yield Step("high-resource", "es", method), {
-            "parameters": {}, "ranks": es, "types": ["easy", "easy", "medium"],
-        }  # fmt: skip
+        yield (
+            Step("high-resource", "es", method),
+            {"parameters": {}, "ranks": es, "types": ["easy", "easy", "medium"]},
+        )
 
 
 RESULTS = Results(
@@ -187,9 +194,14 @@ def series_of(figure):
 
 def head(figure):
     return (
-        figure.name, figure.title, figure.kind, figure.x_label, figure.y_label, figure.log_x,
+        figure.name,
+        figure.title,
+        figure.kind,
+        figure.x_label,
+        figure.y_label,
+        figure.log_x,
         figure.note,
-    )  # fmt: skip
+    )
 
 
 class Top(float):
@@ -298,9 +310,20 @@ def test_main_results_in_more_detail():
     table = MAKERS["main-results"](RESULTS).tables[2]
     assert table.title == "The same in more detail"
     assert table.columns == (
-        "pair", "setting", "method", "chosen on dev", "dev, @30", "queries", "@1", "@30",
-        "macro @30", "MRR", "no pivot name", "of these @1", "of these @30",
-    )  # fmt: skip
+        "pair",
+        "setting",
+        "method",
+        "chosen on dev",
+        "dev, @30",
+        "queries",
+        "@1",
+        "@30",
+        "macro @30",
+        "MRR",
+        "no pivot name",
+        "of these @1",
+        "of these @30",
+    )
     assert "MRR looks at the first 30." in table.note
     third, macro, mk, sc = 100 / 3, (100 + 200 / 3) / 2, "mk-bg", "sc-it+es"
     zero, joint, other = "zero-shot", "joint", "charagram"
@@ -323,9 +346,16 @@ def test_methods_are_compared_on_the_same_queries():
     table = MAKERS["main-results"](RESULTS).tables[3]
     assert table.title == "Paired differences of recall@30"
     assert table.columns == (
-        "pair", "setting", "first", "second", "queries", "difference", "only first",
-        "only second", "p (McNemar)",
-    )  # fmt: skip
+        "pair",
+        "setting",
+        "first",
+        "second",
+        "queries",
+        "difference",
+        "only first",
+        "only second",
+        "p (McNemar)",
+    )
     both = ("pti", "charagram")
     assert list(table.rows) == [
         ("mk-bg", "zero-shot", *both, 8, Signed(12.5), 3, 2, "1"),
@@ -360,14 +390,23 @@ def with_copies(*methods):
 def test_the_figure_of_the_main_results():
     figure = MAKERS["main-results"](RESULTS).figure
     assert head(figure) == (
-        "main-results", "Micro recall@30 (Table 1 of the paper)", "dots", "target–pivot",
-        "recall@30 (%)", False, "",
-    )  # fmt: skip
+        "main-results",
+        "Micro recall@30 (Table 1 of the paper)",
+        "dots",
+        "target–pivot",
+        "recall@30 (%)",
+        False,
+        "",
+    )
 
     def here(method, setting, recalls):
         some = (RANKS[key, method] for key in KEYS)
-        return Series(f"{method}, here", KEYS, recalls,
-                      *ends([each.get(setting, each["zero-shot"]) for each in some]))  # fmt: skip
+        return Series(
+            f"{method}, here",
+            KEYS,
+            recalls,
+            *ends([each.get(setting, each["zero-shot"]) for each in some]),
+        )
 
     assert series_of(figure) == {
         "zero-shot": [
@@ -394,8 +433,13 @@ def test_a_method_that_the_paper_has_not():
     rows = made.tables[0].rows
     assert [row[1] for row in rows] == ["queries", *["guess", "pti", "pti, paper"] * 2]
     assert made.tables[1].rows[0][2:] == (
-        "guess", 8, 25.0, interval([0, 3, 0, 0, 0, 0, 7, 0]), NOT, None,
-    )  # fmt: skip
+        "guess",
+        8,
+        25.0,
+        interval([0, 3, 0, 0, 0, 0, 7, 0]),
+        NOT,
+        None,
+    )
 
 
 CATALOGUE = tuple(summaries.METHODS)
@@ -404,16 +448,35 @@ CATALOGUE = tuple(summaries.METHODS)
 @pytest.mark.parametrize(
     ("name", "labels"),
     [
-        ("main-results", ["wikipriors, here", "charagram, here", "pti, here",
-                          "wikipriors, paper", "charagram, paper", "pti, paper"]),
-        ("query-types", ["wikipriors", "wikipriors-released", "charagram", "char-lstm",
-                         "char-cnn", "pti"]),
-        ("recall-at-k", ["wikipriors", "wikipriors-released", "charagram", "char-lstm",
-                         "char-cnn", "pti"]),
-        ("training-size", [f"{method}, {setting}" for method in ("wikipriors", "charagram", "pti")
-                           for setting in ("zero-shot", "joint")]),
+        (
+            "main-results",
+            [
+                "wikipriors, here",
+                "charagram, here",
+                "pti, here",
+                "wikipriors, paper",
+                "charagram, paper",
+                "pti, paper",
+            ],
+        ),
+        (
+            "query-types",
+            ["wikipriors", "wikipriors-released", "charagram", "char-lstm", "char-cnn", "pti"],
+        ),
+        (
+            "recall-at-k",
+            ["wikipriors", "wikipriors-released", "charagram", "char-lstm", "char-cnn", "pti"],
+        ),
+        (
+            "training-size",
+            [
+                f"{method}, {setting}"
+                for method in ("wikipriors", "charagram", "pti")
+                for setting in ("zero-shot", "joint")
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_of_eleven_methods_figures_have_the_papers_first(name, labels):
     made = MAKERS[name](with_copies(*CATALOGUE))
     assert set(made.figure.labels()) == set(labels)
@@ -436,9 +499,14 @@ def test_query_types_in_the_papers_orientation():
     table = MAKERS["query-types"](RESULTS).tables[0]
     assert table.title == "Recall@30 by query type"
     assert table.columns == (
-        "method", "mk-bg easy", "mk-bg medium", "mk-bg hard", "co-it hard", "sc-it+es easy",
+        "method",
+        "mk-bg easy",
+        "mk-bg medium",
+        "mk-bg hard",
+        "co-it hard",
+        "sc-it+es easy",
         "sc-it+es hard",
-    )  # fmt: skip
+    )
     assert table.note == f"{BEST} {WITHOUT}"
     assert list(table.rows) == [
         ("queries", 2, 2, 4, 5, 1, 3),
@@ -475,9 +543,14 @@ def test_query_types_in_the_best_setting():
 def test_the_figure_of_query_types():
     figure = MAKERS["query-types"](RESULTS).figure
     assert head(figure) == (
-        "query-types", "Recall@30 by query type (Table 2 of the paper)", "bars", "type",
-        "recall@30 (%)", False, "",
-    )  # fmt: skip
+        "query-types",
+        "Recall@30 by query type (Table 2 of the paper)",
+        "bars",
+        "type",
+        "recall@30 (%)",
+        False,
+        "",
+    )
     kinds = ("easy", "medium", "hard")
     assert series_of(figure) == {
         key: [Series("pti", kinds, pti), Series("charagram", kinds, charagram)]
@@ -523,9 +596,14 @@ def test_data_of_pivots_and_targets():
     pivots, targets = MAKERS["data"](RESULTS).tables
     assert (pivots.title, targets.title) == ("Pivots", "Targets, split")
     assert pivots.columns == (
-        "pivot", "pairs", "entities", "occurrences", "paper, mention-entity pairs",
-        "difference, M", "paper, size of its Wikipedia",
-    )  # fmt: skip
+        "pivot",
+        "pairs",
+        "entities",
+        "occurrences",
+        "paper, mention-entity pairs",
+        "difference, M",
+        "paper, size of its Wikipedia",
+    )
     assert "compare with occurrences" in pivots.note
     assert list(pivots.rows) == [
         ("bg", 10, 5, 100, "3.4M", Signed(-3.3999), "250k"),
@@ -533,9 +611,16 @@ def test_data_of_pivots_and_targets():
         ("es", 30, 15, 300, NOT, None, NOT),
     ]
     assert targets.columns == (
-        "pair", "training pairs", "training entities", "dev queries", "test queries", "easy",
-        "medium", "hard", "no pivot name",
-    )  # fmt: skip
+        "pair",
+        "training pairs",
+        "training entities",
+        "dev queries",
+        "test queries",
+        "easy",
+        "medium",
+        "hard",
+        "no pivot name",
+    )
     assert list(targets.rows) == [
         ("mk-bg", 108, 58, 78, 8, 2, 2, 4, 3),
         ("co-it", 105, 55, 75, 5, 0, 0, 5, 3),
@@ -547,9 +632,17 @@ def test_thresholding_beside_the_published():
     (table,) = MAKERS["thresholding"](RESULTS).tables
     assert table.title == "Thresholding"
     assert table.columns == (
-        "pair", "method", "queries", "threshold", "recall@30", "paper", "difference",
-        "removed %", "removed %, paper", "removed %, difference",
-    )  # fmt: skip
+        "pair",
+        "method",
+        "queries",
+        "threshold",
+        "recall@30",
+        "paper",
+        "difference",
+        "removed %",
+        "removed %, paper",
+        "removed %, difference",
+    )
     assert "chose for no threshold" in table.note
     assert list(table.rows) == [
         ("mk-bg", "pti", 8, "0", 72.5, 71, Signed(1.5), 0.0, 0, Signed(0.0)),
@@ -565,34 +658,112 @@ def test_complexity_beside_the_published():
     table = MAKERS["complexity"](RESULTS).tables[0]
     assert table.title == "Complexity"
     assert table.columns == (
-        "pair", "method", "parameters", "parameters, paper", "difference, M", "build, s",
-        "build, paper, min", "difference, min", "queries", "all queries, s",
-        "all queries, paper, s", "difference, s", "peak memory, MB", "parameters, times pti",
-        "build, times pti", "all queries, times pti",
-    )  # fmt: skip
+        "pair",
+        "method",
+        "parameters",
+        "parameters, paper",
+        "difference, M",
+        "build, s",
+        "build, paper, min",
+        "difference, min",
+        "queries",
+        "all queries, s",
+        "all queries, paper, s",
+        "difference, s",
+        "peak memory, MB",
+        "parameters, times pti",
+        "build, times pti",
+        "all queries, times pti",
+    )
     assert list(table.rows) == [
         (
-            "mk-bg", "pti", 1001, "10M", Signed(-9.998999), "1.23", "1", Signed(1.234 / 60 - 1),
-            8, "5.68", "30", Signed(-24.322), 123, *NONE,
+            "mk-bg",
+            "pti",
+            1001,
+            "10M",
+            Signed(-9.998999),
+            "1.23",
+            "1",
+            Signed(1.234 / 60 - 1),
+            8,
+            "5.68",
+            "30",
+            Signed(-24.322),
+            123,
+            *NONE,
         ),
         (
-            "mk-bg", "charagram", 1002, "225M", Signed(-224.998998), "20.00", "770",
-            Signed(20 / 60 - 770), 8, "3.00", "120", Signed(-117.0), 100, "1", "16.2", "0.528",
+            "mk-bg",
+            "charagram",
+            1002,
+            "225M",
+            Signed(-224.998998),
+            "20.00",
+            "770",
+            Signed(20 / 60 - 770),
+            8,
+            "3.00",
+            "120",
+            Signed(-117.0),
+            100,
+            "1",
+            "16.2",
+            "0.528",
         ),
         (
-            "co-it", "pti", 1003, "45M", Signed(-44.998997), "0.00", "10", Signed(0.001 / 60 - 10),
-            5, "0.50", "45", Signed(-44.5), None, *NONE,
+            "co-it",
+            "pti",
+            1003,
+            "45M",
+            Signed(-44.998997),
+            "0.00",
+            "10",
+            Signed(0.001 / 60 - 10),
+            5,
+            "0.50",
+            "45",
+            Signed(-44.5),
+            None,
+            *NONE,
         ),
         (
-            "co-it", "charagram", 1004, "200M", Signed(-199.998996), "60.00", "180",
-            Signed(-179.0), 5, "7.00", "85", Signed(-78.0), 1, "1", "60000", "14",
+            "co-it",
+            "charagram",
+            1004,
+            "200M",
+            Signed(-199.998996),
+            "60.00",
+            "180",
+            Signed(-179.0),
+            5,
+            "7.00",
+            "85",
+            Signed(-78.0),
+            1,
+            "1",
+            "60000",
+            "14",
         ),
         ("sc-it+es", "pti", 1005, NOT, None, "2.00", NOT, None, 4, "4.00", NOT, None, 2, *NONE),
         (
-            "sc-it+es", "charagram", 1006, NOT, None, "3.00", NOT, None, 4, "5.00", NOT, None, 3,
-            "1", "1.5", "1.25",
+            "sc-it+es",
+            "charagram",
+            1006,
+            NOT,
+            None,
+            "3.00",
+            NOT,
+            None,
+            4,
+            "5.00",
+            NOT,
+            None,
+            3,
+            "1",
+            "1.5",
+            "1.25",
         ),
-    ]  # fmt: skip
+    ]
     assert "on one core, with threshold 0.01 where" in table.note
 
 
@@ -610,9 +781,15 @@ def test_complexity_beside_that_of_pti():
     table = MAKERS["complexity"](with_copies("pti", "guess", "charagram")).tables[1]
     assert table.title == "Ratios to pti"
     assert table.columns == (
-        "method", "pairs", "parameters", "parameters, paper", "build", "build, paper",
-        "all queries", "all queries, paper",
-    )  # fmt: skip
+        "method",
+        "pairs",
+        "parameters",
+        "parameters, paper",
+        "build",
+        "build, paper",
+        "all queries",
+        "all queries, paper",
+    )
     assert list(table.rows) == [
         ("guess", 3, "1", NOT, "20006", NOT, "5.26", NOT),
         ("charagram", 3, "1", "20", "20006", "300", "5.26", "7"),
@@ -646,9 +823,14 @@ def test_ceilings_of_each_space():
 def test_the_figure_of_ceilings():
     figure = MAKERS["ceilings"](RESULTS).figure
     assert head(figure) == (
-        "ceilings", "Ceiling recall (Figure 2 of the paper)", "bars", "type",
-        "ceiling recall (%)", False, "",
-    )  # fmt: skip
+        "ceilings",
+        "Ceiling recall (Figure 2 of the paper)",
+        "bars",
+        "type",
+        "ceiling recall (%)",
+        False,
+        "",
+    )
     kinds, none = ("easy", "medium", "hard"), (None, None, None)
     values = {
         "mk-bg": [(n + 1.0, n + 2.0, n + 3.0) for n in (1, 11, 21, 31, 41)],
@@ -665,9 +847,15 @@ def test_training_size_in_every_setting():
     (table,) = MAKERS["training-size"](RESULTS).tables
     assert table.title == "Recall and the amount of training data"
     assert table.columns == (
-        "pair", "setting", "method", "queries", "share of the pivot", "pivot pairs", "recall@30",
+        "pair",
+        "setting",
+        "method",
+        "queries",
+        "share of the pivot",
+        "pivot pairs",
+        "recall@30",
         "paper",
-    )  # fmt: skip
+    )
     assert "the target's data stay whole" in table.note
     expected = [
         ("mk-bg", "zero-shot", "pti", 8, 10.0, 20.0),
@@ -691,9 +879,14 @@ def test_training_size_in_every_setting():
 def test_the_figure_of_training_sizes():
     figure = MAKERS["training-size"](RESULTS).figure
     assert head(figure) == (
-        "training-size", "Amount of training data (Figure 3 of the paper)", "lines",
-        "pivot pairs", "recall@30 (%)", True, "",
-    )  # fmt: skip
+        "training-size",
+        "Amount of training data (Figure 3 of the paper)",
+        "lines",
+        "pivot pairs",
+        "recall@30 (%)",
+        True,
+        "",
+    )
     assert series_of(figure) == {
         key: [
             Series(f"{method}, {setting}", (60, 2000), recalls)
@@ -719,22 +912,31 @@ def test_recall_at_k_in_the_best_setting():
     (table,) = MAKERS["recall-at-k"](RESULTS).tables
     assert table.title == "Recall@k"
     assert table.columns == (
-        "pair", "setting", "method", "queries", *(f"@{k}" for k in KS), "paper",
-    )  # fmt: skip
+        "pair",
+        "setting",
+        "method",
+        "queries",
+        *(f"@{k}" for k in KS),
+        "paper",
+    )
     assert list(table.rows) == [(*about, *recalls, NO_NUMBER) for about, recalls in AT.items()]
 
 
 def test_the_figure_of_recall_at_k():
     figure = MAKERS["recall-at-k"](RESULTS).figure
     assert head(figure) == (
-        "recall-at-k", "Recall@k (Figure 4 of the paper)", "lines", "k", "recall@k (%)", True, "",
-    )  # fmt: skip
+        "recall-at-k",
+        "Recall@k (Figure 4 of the paper)",
+        "lines",
+        "k",
+        "recall@k (%)",
+        True,
+        "",
+    )
     assert series_of(figure) == {
-        key: [
-            Series(about[2], KS, recalls) for about, recalls in AT.items() if about[0] == key
-        ]
+        key: [Series(about[2], KS, recalls) for about, recalls in AT.items() if about[0] == key]
         for key in KEYS
-    }  # fmt: skip
+    }
 
 
 def many(pairs, methods):

@@ -160,10 +160,40 @@ def test_shortcuts_belong_to_one_wiki():
 
 def test_prefixes_of_other_wikis():
     assert {
-        "en", "fo", "zh-min-nan", "be-x-old", "simple", "nb", "cz", "als", "mo", "bat-smg",
-        "w", "wikt", "s", "q", "b", "n", "v", "voy", "c", "commons", "d", "wikidata", "species",
-        "m", "meta", "mw", "phab", "wmf", "foundation", "incubator", "outreach", "toollabs", "doi",
-    } <= prefixes()  # fmt: skip
+        "en",
+        "fo",
+        "zh-min-nan",
+        "be-x-old",
+        "simple",
+        "nb",
+        "cz",
+        "als",
+        "mo",
+        "bat-smg",
+        "w",
+        "wikt",
+        "s",
+        "q",
+        "b",
+        "n",
+        "v",
+        "voy",
+        "c",
+        "commons",
+        "d",
+        "wikidata",
+        "species",
+        "m",
+        "meta",
+        "mw",
+        "phab",
+        "wmf",
+        "foundation",
+        "incubator",
+        "outreach",
+        "toollabs",
+        "doi",
+    } <= prefixes()
     assert len(FACTS["languages of Wikipedia"]) > 340
     assert all(re.fullmatch("[a-z0-9-]+", each) for each in prefixes())
     assert "film" not in prefixes()
@@ -233,12 +263,28 @@ def test_trails_that_the_api_gives(pattern, trail):
 @pytest.mark.parametrize(
     ("small", "large"),
     [
-        ("a", "A"), ("é", "É"), ("ж", "Ж"), ("ÿ", "Ÿ"), ("ω", "Ω"), ("ա", "Ա"),
-        ("ǆ", "ǅ"), ("ǅ", "ǅ"), ("Ǆ", "Ǆ"), ("ᾳ", "ᾼ"),
-        ("ß", "ß"), ("ŉ", "ŉ"), ("ﬁ", "ﬁ"), ("և", "և"), ("ა", "ა"),
-        ("ⅳ", "ⅳ"), ("ⓐ", "ⓐ"), ("1", "1"), ("ı", "I"), ("i\u0307", "İ"),
+        ("a", "A"),
+        ("é", "É"),
+        ("ж", "Ж"),
+        ("ÿ", "Ÿ"),
+        ("ω", "Ω"),
+        ("ա", "Ա"),
+        ("ǆ", "ǅ"),
+        ("ǅ", "ǅ"),
+        ("Ǆ", "Ǆ"),
+        ("ᾳ", "ᾼ"),
+        ("ß", "ß"),
+        ("ŉ", "ŉ"),
+        ("ﬁ", "ﬁ"),
+        ("և", "և"),
+        ("ა", "ა"),
+        ("ⅳ", "ⅳ"),
+        ("ⓐ", "ⓐ"),
+        ("1", "1"),
+        ("ı", "I"),
+        ("i\u0307", "İ"),
     ],
-)  # fmt: skip
+)
 def test_capitals(small, large):
     assert capital(small + "x") == large + "x"
     assert capital(large + "x") == large + "x"

@@ -14,9 +14,18 @@ from candgen.wikipedia.markup.site import Site
 from candgen.wikipedia.markup.titles import Title, Titles
 
 NAMES = {
-    -2: "Miðil", -1: "Serstakt", 1: "Kjak", 2: "Brúkari", 3: "Brúkarakjak", 4: "Wikipedia",
-    5: "Wikipedia-kjak", 6: "Mynd", 10: "Fyrimynd", 14: "Bólkur", 15: "Bólkakjak",
-}  # fmt: skip
+    -2: "Miðil",
+    -1: "Serstakt",
+    1: "Kjak",
+    2: "Brúkari",
+    3: "Brúkarakjak",
+    4: "Wikipedia",
+    5: "Wikipedia-kjak",
+    6: "Mynd",
+    10: "Fyrimynd",
+    14: "Bólkur",
+    15: "Bólkakjak",
+}
 
 
 @cache

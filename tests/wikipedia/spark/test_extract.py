@@ -171,11 +171,18 @@ def made_pages(seed, category):
     titles = [f"Síða {number}" for number in range(30)]
     pages = [WrittenPage("Síða 3", "[[Síða 4|the second of this name]]", id=900)]
     redirects = {
-        "Stutt": "Síða 1", "Tvífalt": "Stutt", "Síða 2 (bygd)": "Síða 2#Søga",
-        "Ringur A": "Ringur B", "Ringur B": "Ringur A", "Eg sjálv": "Eg sjálv",
-        "Burtur": ":en:Away", "Bólkavegur": f":{category}:Land", "Til einki": "Ikki til",
-        "Í gagnagrunni": "Síða 5", "Bara í gagnagrunni": "Síða 6",
-    }  # fmt: skip
+        "Stutt": "Síða 1",
+        "Tvífalt": "Stutt",
+        "Síða 2 (bygd)": "Síða 2#Søga",
+        "Ringur A": "Ringur B",
+        "Ringur B": "Ringur A",
+        "Eg sjálv": "Eg sjálv",
+        "Burtur": ":en:Away",
+        "Bólkavegur": f":{category}:Land",
+        "Til einki": "Ikki til",
+        "Í gagnagrunni": "Síða 5",
+        "Bara í gagnagrunni": "Síða 6",
+    }
     for length in (7, 8, 9):  # so many hops to the end
         names = [f"Keðja {length} {hop}" for hop in range(length)]
         redirects |= dict(zip(names, [*names[1:], "Síða 7"], strict=True))
@@ -261,9 +268,13 @@ def test_redirects_entities_and_names_are_resolved_as_on_one_machine(
     assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith(".")) == []
     dropped = {reason for report in reports for reason in report.to_dict()["dropped"]}
     assert dropped >= {
-        "redirect loop", "redirect to another wiki", "other namespace", "no entity",
-        "below the minimum count", "interwiki",
-    }  # fmt: skip
+        "redirect loop",
+        "redirect to another wiki",
+        "other namespace",
+        "no entity",
+        "below the minimum count",
+        "interwiki",
+    }
     assert {report.language for report in reports if report.truncated} == {"sv"}
     nothing = MentionTable.read(output / "train" / "language=nn")
     assert len(nothing) == 0 and nothing.metadata["language"] == "nn"

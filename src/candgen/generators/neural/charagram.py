@@ -88,9 +88,16 @@ class Charagram:
         options = Options(encoder, mu, pairs, epochs, patience, dimensions, seed, normalizer)
         tables = tables_of(dict(pivots or {}), target, language, {})
         taught = teach(
-            tables, english, has_target=target is not None, language=language, dev=dev,
-            options=options, space=space, device=device, progress=progress,
-        )  # fmt: skip
+            tables,
+            english,
+            has_target=target is not None,
+            language=language,
+            dev=dev,
+            options=options,
+            space=space,
+            device=device,
+            progress=progress,
+        )
         return cls(*taught)
 
     @property
@@ -172,9 +179,13 @@ class Charagram:
         """The generator that was saved."""
         parameters, arrays = stored.parameters, stored.arrays
         return cls(
-            StringTable(**strip_prefix("entities", arrays)), arrays["vectors"],
-            Spelling.from_arrays(strip_prefix("spelling", arrays), TOKENIZERS[parameters["encoder"]]),
+            StringTable(**strip_prefix("entities", arrays)),
+            arrays["vectors"],
+            Spelling.from_arrays(
+                strip_prefix("spelling", arrays), TOKENIZERS[parameters["encoder"]]
+            ),
             strip_prefix("weights", arrays),
             Sources.from_arrays(strip_prefix("sources", arrays), languages=parameters["sources"]),
-            parameters, stored.inputs,
-        )  # fmt: skip
+            parameters,
+            stored.inputs,
+        )

@@ -110,10 +110,17 @@ class Taught(NamedTuple):
 
 
 def teach(
-    tables: Mapping[str, MentionTable], english: MentionTable | None, *, has_target: bool,
-    language: str | None, dev: Sequence[Query], options: Options, space: Sequence[str] | None,
-    device: str, progress: Progress,
-) -> Taught:  # fmt: skip
+    tables: Mapping[str, MentionTable],
+    english: MentionTable | None,
+    *,
+    has_target: bool,
+    language: str | None,
+    dev: Sequence[Query],
+    options: Options,
+    space: Sequence[str] | None,
+    device: str,
+    progress: Progress,
+) -> Taught:
     """Names, pairs, training, and everything that a generator needs."""
     options.check()
     if not isinstance(device, str):
@@ -124,9 +131,14 @@ def teach(
     progress("naming entities", 0.0)
     names = Names.of(english, normalizer=options.normalizer)
     drawn = draw(
-        tables, names, target=target, mu=options.mu, pairs=options.pairs,
-        normalizer=options.normalizer, seed=options.seed,
-    )  # fmt: skip
+        tables,
+        names,
+        target=target,
+        mu=options.mu,
+        pairs=options.pairs,
+        normalizer=options.normalizer,
+        seed=options.seed,
+    )
     places = places_in_space(names, tables, inside)
     if len(places) == 0:
         raise ParameterError(
@@ -138,8 +150,9 @@ def teach(
     if dev and (golds[0] < 0).all():
         log.warning(
             "none of the %d dev queries has a gold with an English name: training does not stop "
-            "before its last epoch", len(dev)
-        )  # fmt: skip
+            "before its last epoch",
+            len(dev),
+        )
         dev, golds = (), find_golds([], names, numbered, places)
     asked = normalize_many([query.mention for query in dev], options.normalizer, language=language)
     spelling, trained = _train(drawn, numbered, (asked, *golds), options, device, progress)
@@ -147,18 +160,30 @@ def teach(
     sources = _sources(tables, english, names, places)
     history = trained.history
     parameters = {
-        **options._asdict(), "language": language, "target": target, "languages": list(tables),
-        "space": inside, "unnamed": count_unnamed(names, tables), "used": drawn.used,
-        "sources": list(sources.languages), "epochs_run": len(history.losses),
-        "best_epoch": history.best, "losses": history.losses, "dev_recall": history.recalls,
+        **options._asdict(),
+        "language": language,
+        "target": target,
+        "languages": list(tables),
+        "space": inside,
+        "unnamed": count_unnamed(names, tables),
+        "used": drawn.used,
+        "sources": list(sources.languages),
+        "epochs_run": len(history.losses),
+        "best_epoch": history.best,
+        "losses": history.losses,
+        "dev_recall": history.recalls,
         "numbers": trained.numbers,
-    }  # fmt: skip
+    }
     progress("done", 1.0)
     return Taught(
         StringTable.from_arrow(names.entities.take(pa.array(places))),
-        trained.vectors[numbered.of[places]], spelling, trained.weights, sources, parameters,
+        trained.vectors[numbered.of[places]],
+        spelling,
+        trained.weights,
+        sources,
+        parameters,
         _inputs(tables, english),
-    )  # fmt: skip
+    )
 
 
 def _check_english(english: MentionTable | None) -> MentionTable:
@@ -175,11 +200,15 @@ def _check_english(english: MentionTable | None) -> MentionTable:
 
 
 def _train(
-    drawn: Drawn, numbered: NumberedNames, dev: tuple[list[str], Integers, Integers],
-    options: Options, device: str, progress: Progress,
-) -> tuple[Spelling, Trained]:  # fmt: skip
+    drawn: Drawn,
+    numbered: NumberedNames,
+    dev: tuple[list[str], Integers, Integers],
+    options: Options,
+    device: str,
+    progress: Progress,
+) -> tuple[Spelling, Trained]:
     """What came of training, and how mentions are spelled: only tokens of the pairs are known."""
-    from candgen.generators.neural import encoders  # noqa: PLC0415 -- PyTorch, only where it is needed
+    from candgen.generators.neural import encoders  # noqa: PLC0415
 
     tokenizer = TOKENIZERS[options.encoder]
     mentions, name = drawn.pairs.mention, numbered.of[drawn.pairs.place]
@@ -187,14 +216,23 @@ def _train(
     of_mentions, of_names = Spelling.learn(mentions, tokenizer), Spelling.learn(used, tokenizer)
     asked, gold, before = dev
     lesson = Lesson(
-        of_mentions.rows(mentions), of_names.rows(numbered.text), name, drawn.weight,
-        numbered.entities, LEAST[options.encoder],
+        of_mentions.rows(mentions),
+        of_names.rows(numbered.text),
+        name,
+        drawn.weight,
+        numbered.entities,
+        LEAST[options.encoder],
         Dev(of_mentions.rows(asked), gold, before) if asked else None,
-    )  # fmt: skip
+    )
     plan = Plan(
-        options.encoder, (len(of_mentions), len(of_names)), options.dimensions, options.epochs,
-        options.patience, options.seed, device,
-    )  # fmt: skip
+        options.encoder,
+        (len(of_mentions), len(of_names)),
+        options.dimensions,
+        options.epochs,
+        options.patience,
+        options.seed,
+        device,
+    )
     return of_mentions, encoders.train(lesson, plan, progress)
 
 
@@ -216,8 +254,10 @@ def _inputs(tables: Mapping[str, MentionTable], english: MentionTable) -> dict[s
     every = {**tables, ("names" if ENGLISH in tables else ENGLISH): english}
     return {
         each: {
-            "pairs": len(table), "occurrences": table.total, "sha256": table.digest,
+            "pairs": len(table),
+            "occurrences": table.total,
+            "sha256": table.digest,
             "entities": len(pc.unique(table.arrow["entity"])),
         }
         for each, table in every.items()
-    }  # fmt: skip
+    }

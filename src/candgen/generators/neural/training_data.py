@@ -96,9 +96,13 @@ class Show:
 
 
 def study(
-    plan: Plan, *, learn: Callable[[Show], float], judge: Callable[[Show], float] | None,
-    keep: Callable[[], None], progress: Progress,
-) -> History:  # fmt: skip
+    plan: Plan,
+    *,
+    learn: Callable[[Show], float],
+    judge: Callable[[Show], float] | None,
+    keep: Callable[[], None],
+    progress: Progress,
+) -> History:
     """Learn for as many epochs as are planned, or until recall is no longer getting better.
 
     ``learn`` gives the loss of an epoch, ``judge`` the recall after it, and ``keep`` is called

@@ -73,16 +73,21 @@ class Explanation:
 
 
 def explain(
-    index: TokenIndex, sources: Sources, parameters: Mapping[str, Any], mention: str, entity: str,
-    *, number: int, lam: float,
-) -> Explanation:  # fmt: skip
+    index: TokenIndex,
+    sources: Sources,
+    parameters: Mapping[str, Any],
+    mention: str,
+    entity: str,
+    *,
+    number: int,
+    lam: float,
+) -> Explanation:
     """Take the score of an entity, which has this number inside, apart."""
     text = normalize(mention, parameters["normalizer"], language=parameters["language"])
     matches = index.matches(text, number)
     parts = [
-        TokenPart(match.shown, match.times, match.prior, lam * match.posterior)
-        for match in matches
-    ]  # fmt: skip
+        TokenPart(match.shown, match.times, match.prior, lam * match.posterior) for match in matches
+    ]
     shared = sum(part.prior + part.posterior for part in parts)
     background = index.background(text, number, lam=lam) if shared else 0.0
     if parameters.get("fusion") == "probabilities":
@@ -90,20 +95,25 @@ def explain(
     else:
         made = _by_counts(matches, _counted(index, sources, parameters, number), lam)
     return Explanation(
-        mention, text, entity, shared + background, lam,
+        mention,
+        text,
+        entity,
+        shared + background,
+        lam,
         sorted(
             (part for part in parts if part.prior + part.posterior > 0),
             key=lambda part: -(part.prior + part.posterior),
         ),
         [match.shown for match in matches if match.token is None],
         {language: value / shared if shared else 0.0 for language, value in made.items()},
-        sources.of(number), background,
+        sources.of(number),
+        background,
         [
             match.shown
             for match, part in zip(matches, parts, strict=True)
             if match.token is not None and not part.prior + part.posterior > 0
         ],
-    )  # fmt: skip
+    )
 
 
 def _by_layer(matches: list[Match], sources: Sources, lam: float) -> dict[str, float]:

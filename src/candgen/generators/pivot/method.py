@@ -35,9 +35,12 @@ def build(training: Training, parameters: Parameters) -> PivotTokenIndex:
     rest = {name: value for name, value in parameters.items() if name != "wildcards"}
     rest["tokenizer"] = tokenizer_of(parameters)
     return PivotTokenIndex.build(
-        training.pivots, training.target, language=training.language, progress=training.progress,
+        training.pivots,
+        training.target,
+        language=training.language,
+        progress=training.progress,
         **rest,
-    )  # fmt: skip
+    )
 
 
 def size(index: PivotTokenIndex) -> Size:
@@ -78,23 +81,38 @@ def ranks(
 
 
 def search(
-    training: Training, fixed: Parameters, queries: Sequence[Query], k: int, *,
-    lams: Sequence[float] | None = None, worth: float = MIN_POINTS_PER_TENTH, progress: Progress | None = None,
-) -> Searched | None:  # fmt: skip
+    training: Training,
+    fixed: Parameters,
+    queries: Sequence[Query],
+    k: int,
+    *,
+    lams: Sequence[float] | None = None,
+    worth: float = MIN_POINTS_PER_TENTH,
+    progress: Progress | None = None,
+) -> Searched | None:
     """One alpha for each pivot, and lam; None where other parameters need an index for each."""
     if not Choice.of(training, {**fixed, "alpha": 1.0}).is_plain:
         return None
     return search_weights(
-        training, fixed, queries, k, lams=PTI.grid["lam"] if lams is None else lams, worth=worth,
+        training,
+        fixed,
+        queries,
+        k,
+        lams=PTI.grid["lam"] if lams is None else lams,
+        worth=worth,
         progress=progress,
-    )  # fmt: skip
+    )
 
 
 def _index(counts: Counts, choice: Choice, pivots: Mapping[str, MentionTable]) -> TokenIndex:
     index, _ = build_index(
-        counts, choice.alpha, pivots=pivots, fusion=choice.fusion,
-        smoothing=choice.smoothing, threshold=choice.threshold,
-    )  # fmt: skip
+        counts,
+        choice.alpha,
+        pivots=pivots,
+        fusion=choice.fusion,
+        smoothing=choice.smoothing,
+        threshold=choice.threshold,
+    )
     return index
 
 

@@ -42,9 +42,15 @@ class Choice:
         fusion = parameters.get("fusion", "counts")
         check_fusion(fusion, smoothing, threshold)
         return cls(
-            tuple(tables), tokenizer_of(parameters), parameters.get("normalizer", "default"),
-            {name: 1.0, **weights}, fusion, smoothing, threshold, lam,
-        )  # fmt: skip
+            tuple(tables),
+            tokenizer_of(parameters),
+            parameters.get("normalizer", "default"),
+            {name: 1.0, **weights},
+            fusion,
+            smoothing,
+            threshold,
+            lam,
+        )
 
     @property
     def counted(self) -> Any:  # noqa: ANN401
@@ -87,7 +93,9 @@ def counted(
     tables = {training.language or TARGET: training.target, **training.pivots}
     counts = count(
         {name: table for name in choice.languages if (table := tables[name]) is not None},
-        tokenizer=choice.tokenizer, normalizer=choice.normalizer, progress=progress,
-    )  # fmt: skip
+        tokenizer=choice.tokenizer,
+        normalizer=choice.normalizer,
+        progress=progress,
+    )
     mentions = [query.mention for query in queries]
     return counts, normalize_many(mentions, choice.normalizer, language=training.language)

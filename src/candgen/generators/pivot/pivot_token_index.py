@@ -92,24 +92,39 @@ class PivotTokenIndex:
         counts = count(tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress)
         progress("laying out", 0.0)
         index, pooled = build_index(
-            counts, {name: 1.0, **weights}, pivots=pivots, fusion=fusion, smoothing=smoothing,
-            threshold=threshold, threads=threads, in_place=True,
-        )  # fmt: skip
+            counts,
+            {name: 1.0, **weights},
+            pivots=pivots,
+            fusion=fusion,
+            smoothing=smoothing,
+            threshold=threshold,
+            threads=threads,
+            in_place=True,
+        )
         progress("gathering mentions", 0.0)
         dropped = zip(("priors", "posteriors", "postings"), pooled.dropped.tolist(), strict=True)
         parameters = {
-            "tokenizer": described, "normalizer": normalizer, "language": language,
-            "target": None if target is None else name, "languages": list(tables),
-            "alpha": weights, "lam": lam, "threshold": threshold, "dropped": dict(dropped),
-            "fusion": fusion, "smoothing": smoothing,
-        }  # fmt: skip
+            "tokenizer": described,
+            "normalizer": normalizer,
+            "language": language,
+            "target": None if target is None else name,
+            "languages": list(tables),
+            "alpha": weights,
+            "lam": lam,
+            "threshold": threshold,
+            "dropped": dict(dropped),
+            "fusion": fusion,
+            "smoothing": smoothing,
+        }
         inputs = {
             each: {
-                "pairs": len(table), "occurrences": table.total, "sha256": table.digest,
+                "pairs": len(table),
+                "occurrences": table.total,
+                "sha256": table.digest,
                 "entities": int(np.count_nonzero(counts.languages[each].entity_total)),
             }
             for each, table in tables.items()
-        }  # fmt: skip
+        }
         sources = Sources.gather(tables, counts.entity_of_row, len(counts.entities))
         progress("done", 1.0)
         return cls(index, sources, parameters, inputs)
@@ -185,9 +200,14 @@ class PivotTokenIndex:
         if place is None:
             raise ParameterError(f"{entity!r} is not in this index: nothing to explain")
         return explain(
-            self.tokens, self.sources, self.parameters, mention, entity,
-            number=self.tokens.number(place), lam=lam,
-        )  # fmt: skip
+            self.tokens,
+            self.sources,
+            self.parameters,
+            mention,
+            entity,
+            number=self.tokens.number(place),
+            lam=lam,
+        )
 
     def shares(
         self, mention: str, entities: Sequence[str], *, lam: float | None = None

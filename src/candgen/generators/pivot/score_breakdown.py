@@ -23,9 +23,14 @@ class Shares(NamedTuple):
 
 
 def shares(
-    index: TokenIndex, sources: Sources, parameters: Mapping[str, Any], text: str,
-    numbers: Sequence[int], *, lam: float,
-) -> list[Shares]:  # fmt: skip
+    index: TokenIndex,
+    sources: Sources,
+    parameters: Mapping[str, Any],
+    text: str,
+    numbers: Sequence[int],
+    *,
+    lam: float,
+) -> list[Shares]:
     """Take apart the scores of entities, by their inner numbers, for a normalised text."""
     tokens, times = index.tokens(text)
     inside = np.array(numbers, np.int64)
@@ -52,9 +57,13 @@ def _kept(probabilities: Floats, least: float) -> Floats:
 
 
 def _by_language(
-    index: TokenIndex, sources: Sources, parameters: Mapping[str, Any],
-    numbers: npt.NDArray[np.int64], tokens: npt.NDArray[np.int64], value: Floats,
-) -> Floats:  # fmt: skip
+    index: TokenIndex,
+    sources: Sources,
+    parameters: Mapping[str, Any],
+    numbers: npt.NDArray[np.int64],
+    tokens: npt.NDArray[np.int64],
+    value: Floats,
+) -> Floats:
     """What each language (a row) made of the score of each entity (a column).
 
     A token's value is split by alpha_l * n_l(t, e), which is counted again from the mentions.
@@ -72,9 +81,13 @@ def _by_language(
         )
         times = np.zeros((len(texts), len(tokens)))
         kernels.times_in_texts(
-            index.blocks.child, index.blocks.symbol, *index.vocabulary.symbols(texts),
-            *index.vocabulary.shape, tokens, times,
-        )  # fmt: skip
+            index.blocks.child,
+            index.blocks.symbol,
+            *index.vocabulary.symbols(texts),
+            *index.vocabulary.shape,
+            tokens,
+            times,
+        )
         weight = parameters["alpha"].get(name, 1.0) * sources.count[rows[mine]]
         np.add.at(counted[code], owner[mine], weight[:, np.newaxis] * times)
     pooled = counted.sum(axis=0)

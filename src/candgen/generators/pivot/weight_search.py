@@ -56,10 +56,16 @@ class Merit(NamedTuple):
 
 
 def search_weights(
-    training: Training, fixed: Parameters, queries: Sequence[Query], k: int, *,
-    lams: Sequence[float] = LAMS, worth: float = MIN_POINTS_PER_TENTH, mrr: float = 1.0,
+    training: Training,
+    fixed: Parameters,
+    queries: Sequence[Query],
+    k: int,
+    *,
+    lams: Sequence[float] = LAMS,
+    worth: float = MIN_POINTS_PER_TENTH,
+    mrr: float = 1.0,
     progress: Progress | None = None,
-) -> Searched:  # fmt: skip
+) -> Searched:
     """Choose alpha of each pivot, and lam, by recall@k on queries plus ``mrr`` times 100 MRR.
 
     Starting with the best alpha that is the same for all, that of one pivot after the other takes
@@ -127,9 +133,14 @@ class _Dev:
 
     @classmethod
     def of(
-        cls, training: Training, choice: Choice, queries: tuple[Query, ...], k: int,
-        lams: Sequence[float], progress: Progress,
-    ) -> "_Dev":  # fmt: skip
+        cls,
+        training: Training,
+        choice: Choice,
+        queries: tuple[Query, ...],
+        k: int,
+        lams: Sequence[float],
+        progress: Progress,
+    ) -> "_Dev":
         counts, texts = counted(training, choice, queries, progress=progress)
         grid = CountGrid.build(_without_zeros(counts), texts)
         target = None if training.target is None else training.language or TARGET
@@ -217,9 +228,12 @@ class _Search:
         )
         self.dev.progress("chosen on dev", 1.0)
         return Searched(
-            steps, tuple(pivots[pivot] for pivot in self.dev.pivots), self.dev.queries,
-            len(self.dev.known), self.dev.k,
-        )  # fmt: skip
+            steps,
+            tuple(pivots[pivot] for pivot in self.dev.pivots),
+            self.dev.queries,
+            len(self.dev.known),
+            self.dev.k,
+        )
 
     @property
     def _values(self) -> tuple[float, ...]:
@@ -284,9 +298,15 @@ class _Search:
         if entries < total:
             left = self.dev.merit(Weights(rest, lam))
         return Contribution(
-            pivot, alpha[pivot], left.recall, merit.recall - left.recall, merit.mrr - left.mrr,
-            entries, entries / total, kept=True,
-        )  # fmt: skip
+            pivot,
+            alpha[pivot],
+            left.recall,
+            merit.recall - left.recall,
+            merit.mrr - left.mrr,
+            entries,
+            entries / total,
+            kept=True,
+        )
 
     def _prune(self) -> bool:
         """Take out, one by one, what is not worth its postings; whether anything was."""

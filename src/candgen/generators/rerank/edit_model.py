@@ -145,9 +145,14 @@ class EditModel:
         ]
 
     def _edit(
-        self, name: str, query: str, symbols: npt.NDArray[np.uint8], text: npt.NDArray[np.uint8],
-        i: int, j: int,
-    ) -> Edit:  # fmt: skip
+        self,
+        name: str,
+        query: str,
+        symbols: npt.NDArray[np.uint8],
+        text: npt.NDArray[np.uint8],
+        i: int,
+        j: int,
+    ) -> Edit:
         if i < 0:
             return Edit("", query[j], float(self.add[text[j]]))
         if j < 0:
@@ -191,6 +196,9 @@ def _learned(
     copied = changes.sum(axis=1) + drops
     added = adds.sum() / (adds.sum() + copied.sum())
     return EditModel(
-        model.alphabet, (1 - added) * changes / copied[:, np.newaxis], added * adds / adds.sum(),
-        (1 - added) * drops / copied, model.common,
-    )  # fmt: skip
+        model.alphabet,
+        (1 - added) * changes / copied[:, np.newaxis],
+        added * adds / adds.sum(),
+        (1 - added) * drops / copied,
+        model.common,
+    )

@@ -68,8 +68,11 @@ class RerankExplanation:
             "leader": self.leader,
             "properties": [
                 {
-                    "name": each.name, "value": each.value, "weight": each.weight,
-                    "brings": each.weight * each.value, "leader_value": each.leader,
+                    "name": each.name,
+                    "value": each.value,
+                    "weight": each.weight,
+                    "brings": each.weight * each.value,
+                    "leader_value": each.leader,
                     "ahead": each.ahead,
                 }
                 for each in self.properties
@@ -79,7 +82,7 @@ class RerankExplanation:
             "translation": self.translation,
             "words": [word._asdict() for word in self.words],
             "first": None if self.first is None else self.first.as_json(),
-        }  # fmt: skip
+        }
 
 
 def explain(
@@ -110,9 +113,17 @@ def explain(
     before = row + 1 if row < seen.own[0] else 0
     found_by = mention if before or translation is None else translation
     return RerankExplanation(
-        mention, text, entity, order[after.index(entity)].score, before, after.index(entity) + 1,
-        leader, list(map(Property, Weights._fields, values, stage.weights, beside)), spelling,
-        stage.edits.edits(text, spelling) if spelling else [], said,
+        mention,
+        text,
+        entity,
+        order[after.index(entity)].score,
+        before,
+        after.index(entity) + 1,
+        leader,
+        list(map(Property, Weights._fields, values, stage.weights, beside)),
+        spelling,
+        stage.edits.edits(text, spelling) if spelling else [],
+        said,
         [] if said is None else stage.replaced(mention),
         generator.explain(found_by, entity) if hasattr(generator, "explain") else None,
-    )  # fmt: skip
+    )

@@ -35,9 +35,14 @@ def build(training: Training, parameters: Parameters) -> Rerank:
     """
     index = pivot_method.build(training, _first(parameters))
     return Rerank(
-        index, pivots=training.pivots, target=training.target, language=training.language,
-        dev=training.dev, depth=_depth(parameters), progress=training.progress,
-    )  # fmt: skip
+        index,
+        pivots=training.pivots,
+        target=training.target,
+        language=training.language,
+        dev=training.dev,
+        depth=_depth(parameters),
+        progress=training.progress,
+    )
 
 
 def size(generator: Rerank) -> Size:
@@ -57,10 +62,16 @@ def ranks(
 
 
 def search(
-    training: Training, fixed: Parameters, queries: Sequence[Query], k: int, /,
-    *, lams: Sequence[float] | None = None, worth: float = MIN_POINTS_PER_TENTH,
+    training: Training,
+    fixed: Parameters,
+    queries: Sequence[Query],
+    k: int,
+    /,
+    *,
+    lams: Sequence[float] | None = None,
+    worth: float = MIN_POINTS_PER_TENTH,
     progress: Progress | None = None,
-) -> Searched | None:  # fmt: skip
+) -> Searched | None:
     """Weights of the first stage by what is among the ``depth`` candidates that the second sees.
 
     How much a language is worth does not depend on the skeletons of ``sound``, which make a search
@@ -72,9 +83,15 @@ def search(
         return None
     quick = {**first, "normalizer": "latin"} if first["normalizer"] == "sound" else first
     found = search_weights(
-        training, quick, queries, depth,
-        lams=LAMS if lams is None else lams, worth=worth, mrr=RECALL_FIRST, progress=progress,
-    )  # fmt: skip
+        training,
+        quick,
+        queries,
+        depth,
+        lams=LAMS if lams is None else lams,
+        worth=worth,
+        mrr=RECALL_FIRST,
+        progress=progress,
+    )
     if quick is first:
         return found
     chosen = found.steps[-1].parameters

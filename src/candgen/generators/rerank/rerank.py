@@ -83,9 +83,12 @@ class Rerank:
         tables_of(dict(pivots or {}), target, language, {})  # refuses what is no table
         progress("learning edits", 0.0)
         stage, pairs = Stage.build(
-            dict(sorted((pivots or {}).items())), target, language, normalizer,
+            dict(sorted((pivots or {}).items())),
+            target,
+            language,
+            normalizer,
             getattr(generator, "knows", None),
-        )  # fmt: skip
+        )
         if weights is not None:
             stage = replace(stage, weights=_checked(weights))
         self.generator = generator
@@ -173,9 +176,11 @@ class Rerank:
         """What is stored: the generator, and beside it the second stage."""
         described, arrays, inputs = pack_parts([self.generator], "second stage")
         parameters = {
-            "depth": self.depth, "learned": self.learned, "parts": described,
+            "depth": self.depth,
+            "learned": self.learned,
+            "parts": described,
             **self.stage.parameters(),
-        }  # fmt: skip
+        }
         return Contents(
             "rerank", parameters, {**arrays, **add_prefix("stage", self.stage.arrays())}, inputs
         )

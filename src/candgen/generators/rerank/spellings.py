@@ -28,9 +28,12 @@ Floats = npt.NDArray[np.float64]
 
 
 def normalized_rows(
-    tables: Mapping[str, MentionTable], normalizer: str, languages: Mapping[str, str | None],
-    *, longest: int | None = None,
-) -> pa.Table:  # fmt: skip
+    tables: Mapping[str, MentionTable],
+    normalizer: str,
+    languages: Mapping[str, str | None],
+    *,
+    longest: int | None = None,
+) -> pa.Table:
     """The rows of all tables: entity, text after the normalizer, count and number of the table.
 
     Of texts, only so many symbols are kept.
@@ -45,9 +48,11 @@ def normalized_rows(
             texts = normalize_many(mentions, normalizer, language=languages[name])
             short = [text[:longest] for text in texts]
             columns = {
-                "entity": batch["entity"], "text": pa.array(short, pa.large_string()),
-                "count": batch["count"], "table": pa.array(np.full(len(texts), number, np.uint16)),
-            }  # fmt: skip
+                "entity": batch["entity"],
+                "text": pa.array(short, pa.large_string()),
+                "count": batch["count"],
+                "table": pa.array(np.full(len(texts), number, np.uint16)),
+            }
             parts.append(pa.table(columns))
     rows = pa.concat_tables(parts)
     return rows.filter(pc.not_equal(rows["text"], ""))
@@ -87,11 +92,14 @@ class Spellings:
         symbols, start = model.encoded(spelled["text"].to_pylist())
         first = np.concatenate(([0], np.cumsum(np.bincount(sizes))))
         return cls(
-            StringTable.from_arrow(whole["entity"].combine_chunks()), _narrow(first), symbols,
-            _narrow(start), _logarithms(spelled["count_sum"].to_numpy()),
+            StringTable.from_arrow(whole["entity"].combine_chunks()),
+            _narrow(first),
+            symbols,
+            _narrow(start),
+            _logarithms(spelled["count_sum"].to_numpy()),
             _logarithms(whole["count_sum"].to_numpy()),
             np.minimum(whole["table_count_distinct"].to_numpy(), 255).astype(np.uint8),
-        )  # fmt: skip
+        )
 
     def places(self, entities: Sequence[str]) -> npt.NDArray[np.int64]:
         """Where entities stand, -1 for those that are not there."""
@@ -100,10 +108,14 @@ class Spellings:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything, to be stored."""
         return {
-            "first": self.first, "symbols": self.symbols, "start": self.start, "count": self.count,
-            "popularity": self.popularity, "languages": self.languages,
+            "first": self.first,
+            "symbols": self.symbols,
+            "start": self.start,
+            "count": self.count,
+            "popularity": self.popularity,
+            "languages": self.languages,
             **add_prefix("entity", self.entities.arrays()),
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> "Spellings":

@@ -59,9 +59,13 @@ class Stage:
 
     @classmethod
     def build(
-        cls, pivots: Mapping[str, MentionTable], target: MentionTable | None,
-        language: str | None, normalizer: str, knows: Knows | None = None,
-    ) -> tuple["Stage", int]:  # fmt: skip
+        cls,
+        pivots: Mapping[str, MentionTable],
+        target: MentionTable | None,
+        language: str | None,
+        normalizer: str,
+        knows: Knows | None = None,
+    ) -> tuple["Stage", int]:
         """What the tables tell, with fixed weights; beside it, how many pairs edits come from.
 
         Edits are learned from names of the same entity in the target and in a pivot, or, without a
@@ -120,9 +124,20 @@ class Stage:
         best = np.empty(len(scores), np.int64)
         likeness, frequency, same = (np.empty(len(scores), np.float64) for _ in range(3))
         likeness_rows(
-            query_of, texts, text_starts, entity_of, spellings.symbols, spellings.start,
-            spellings.first, spellings.count, self.edits.ratios, best, likeness, frequency, same,
-        )  # fmt: skip
+            query_of,
+            texts,
+            text_starts,
+            entity_of,
+            spellings.symbols,
+            spellings.start,
+            spellings.first,
+            spellings.count,
+            self.edits.ratios,
+            best,
+            likeness,
+            frequency,
+            same,
+        )
         known = entity_of >= 0
         tops = np.maximum.reduceat(scores, starts[:-1][sizes > 0]) if len(scores) else scores
         share = scores / np.repeat(tops, sizes[sizes > 0])
@@ -150,9 +165,11 @@ class Stage:
     def parameters(self) -> dict[str, Any]:
         """What is stored beside the arrays."""
         return {
-            "alphabet": self.edits.alphabet, "weights": self.weights._asdict(),
-            "normalizer": self.normalizer, "language": self.language,
-        }  # fmt: skip
+            "alphabet": self.edits.alphabet,
+            "weights": self.weights._asdict(),
+            "normalizer": self.normalizer,
+            "language": self.language,
+        }
 
     @classmethod
     def from_stored(
@@ -163,8 +180,10 @@ class Stage:
             Spellings.from_arrays(strip_prefix("spellings", arrays)),
             EditModel(parameters["alphabet"], **strip_prefix("edits", arrays)),
             Lexicon.from_arrays(strip_prefix("lexicon", arrays)),
-            Weights(**parameters["weights"]), parameters["normalizer"], parameters["language"],
-        )  # fmt: skip
+            Weights(**parameters["weights"]),
+            parameters["normalizer"],
+            parameters["language"],
+        )
 
 
 def _known(rows: pa.Table, knows: Knows | None) -> pa.Table:

@@ -74,8 +74,9 @@ class Lexicon:
         """
         both = [(text.split(), other.split()) for text, other in zip(texts, written, strict=True)]
         fit = [len(words) == len(others) <= MOST_WORDS for words, others in both]
-        known = self._known({word for (words, _), fits in zip(both, fit, strict=True) if fits
-                             for word in words})  # fmt: skip
+        known = self._known(
+            {word for (words, _), fits in zip(both, fit, strict=True) if fits for word in words}
+        )
         found: list[str | None] = []
         for (words, others), fits in zip(both, fit, strict=True):
             if fits and any(word in known for word in words):
@@ -111,9 +112,10 @@ class Lexicon:
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> "Lexicon":
         """The lexicon that ``arrays`` describe."""
         return cls(
-            StringTable(**strip_prefix("word", arrays)), StringTable(**strip_prefix("translation", arrays)),
+            StringTable(**strip_prefix("word", arrays)),
+            StringTable(**strip_prefix("translation", arrays)),
             arrays["probability"],
-        )  # fmt: skip
+        )
 
 
 def _translations(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[float, str]]]:

@@ -17,9 +17,7 @@ from candgen.reporting.html import Exhibit
 from candgen.reporting.table import Table
 
 CHARAGRAM = "charagram"
-_COMPARED = {
-    "parameters": "parameters", "build_seconds": "build", "query_seconds": "all queries",
-}  # fmt: skip
+_COMPARED = {"parameters": "parameters", "build_seconds": "build", "query_seconds": "all queries"}
 """What is compared with PTI, and what tables call it."""
 
 
@@ -36,15 +34,28 @@ def thresholding(results: Results) -> Exhibit:
                 recall, removed = paper if ours else (None, None)
                 rows.append(
                     (
-                        pair.key, method, len(results.queries(pair)["types"]), keys[1],
-                        one["recall"], *paper_cells(one["recall"], recall),
-                        one["removed"], *paper_cells(one["removed"], removed),
+                        pair.key,
+                        method,
+                        len(results.queries(pair)["types"]),
+                        keys[1],
+                        one["recall"],
+                        *paper_cells(one["recall"], recall),
+                        one["removed"],
+                        *paper_cells(one["removed"], removed),
                     )
-                )  # fmt: skip
+                )
     columns = (
-        "pair", "method", "queries", "threshold", f"recall@{K}", "paper", "difference",
-        "removed %", "removed %, paper", "removed %, difference",
-    )  # fmt: skip
+        "pair",
+        "method",
+        "queries",
+        "threshold",
+        f"recall@{K}",
+        "paper",
+        "difference",
+        "removed %",
+        "removed %, paper",
+        "removed %, difference",
+    )
     note = (
         "Removed is the share of priors and posteriors, together. Parameters are those that dev "
         "chose for no threshold."
@@ -62,11 +73,21 @@ def complexity(results: Results) -> Exhibit:
             ratios = _ratios(results, pair, method) if compared else []
             rows.append((*_costs(results, pair, method), *map(_times, ratios)))
     columns = (
-        "pair", "method", "parameters", "parameters, paper", "difference, M", "build, s",
-        "build, paper, min", "difference, min", "queries", "all queries, s",
-        "all queries, paper, s", "difference, s", "peak memory, MB",
+        "pair",
+        "method",
+        "parameters",
+        "parameters, paper",
+        "difference, M",
+        "build, s",
+        "build, paper, min",
+        "difference, min",
+        "queries",
+        "all queries, s",
+        "all queries, paper, s",
+        "difference, s",
+        "peak memory, MB",
         *(f"{what}, times {PTI}" for what in _COMPARED.values() if compared),
-    )  # fmt: skip
+    )
     note = joined(
         f"Each in a process of its own on {_cores(results)}, with threshold "
         f"{COMPLEXITY_THRESHOLD} where a method has one. Seconds are CPU time, which on a quiet "
@@ -86,14 +107,20 @@ def _costs(results: Results, pair: Pair, method: str) -> tuple[Cell, ...]:
         for what in ("parameters", "training-minutes", "inference-seconds")
     )
     return (
-        pair.key, method, found["parameters"],
+        pair.key,
+        method,
+        found["parameters"],
         printed(published("complexity", pair.key, "parameters-printed", method)),
         difference(found["parameters"], parameters, unit=1e6),
-        f"{found['build_seconds']:.2f}", printed(minutes),
-        difference(found["build_seconds"] / 60, minutes), found["queries"],
-        f"{found['query_seconds']:.2f}", printed(seconds),
-        difference(found["query_seconds"], seconds), _megabytes(found["peak_bytes"]),
-    )  # fmt: skip
+        f"{found['build_seconds']:.2f}",
+        printed(minutes),
+        difference(found["build_seconds"] / 60, minutes),
+        found["queries"],
+        f"{found['query_seconds']:.2f}",
+        printed(seconds),
+        difference(found["query_seconds"], seconds),
+        _megabytes(found["peak_bytes"]),
+    )
 
 
 def _ratios(results: Results, pair: Pair, method: str) -> list[float | None]:

@@ -2,12 +2,7 @@
 
 from typing import Any
 
-from candgen.paper.findings import (
-    Results,
-    difference,
-    exhibit,
-    printed,
-)
+from candgen.paper.findings import Results, difference, exhibit, printed
 from candgen.paper.published import NO_NUMBER, published
 from candgen.reporting.cells import Cell
 from candgen.reporting.figure import Figure, Panel, Series
@@ -25,16 +20,24 @@ def data(results: Results) -> Exhibit:
         found = results.of("data", language) or {}
         rows.append(
             (
-                language, found["pairs"], found["entities"], found["occurrences"],
+                language,
+                found["pairs"],
+                found["entities"],
+                found["occurrences"],
                 printed(published("data", language, "pairs-printed")),
                 difference(found["occurrences"], published("data", language, "pairs"), unit=1e6),
                 printed(published("data", language, "size-printed")),
             )
-        )  # fmt: skip
+        )
     columns = (
-        "pivot", "pairs", "entities", "occurrences", "paper, mention-entity pairs",
-        "difference, M", "paper, size of its Wikipedia",
-    )  # fmt: skip
+        "pivot",
+        "pairs",
+        "entities",
+        "occurrences",
+        "paper, mention-entity pairs",
+        "difference, M",
+        "paper, size of its Wikipedia",
+    )
     note = "The paper counts a pair as often as it was linked: compare with occurrences."
     pivots = Table("Pivots", columns, tuple(rows), note=note)
     return exhibit("data", "Data", [pivots, _targets(results)])
@@ -47,14 +50,24 @@ def _targets(results: Results) -> Table:
         types = [about["types"].count(kind) for kind in TYPES]
         rows.append(
             (
-                pair.key, about["train"]["pairs"], about["train"]["entities"], about["dev"],
-                len(about["types"]), *types, sum(about["unlike"]),
+                pair.key,
+                about["train"]["pairs"],
+                about["train"]["entities"],
+                about["dev"],
+                len(about["types"]),
+                *types,
+                sum(about["unlike"]),
             )
-        )  # fmt: skip
+        )
     columns = (
-        "pair", "training pairs", "training entities", "dev queries", "test queries", *TYPES,
+        "pair",
+        "training pairs",
+        "training entities",
+        "dev queries",
+        "test queries",
+        *TYPES,
         "no pivot name",
-    )  # fmt: skip
+    )
     return Table("Targets, split", columns, tuple(rows))
 
 

@@ -24,18 +24,30 @@ def training_size(results: Results) -> Exhibit:
                 mine = [one for one in found if one["setting"] == setting]
                 rows += [
                     (
-                        pair.key, setting, method, len(results.queries(pair)["types"]),
-                        f"{100 * one['share']:g}%", one["pairs"], one["recall"], NO_NUMBER,
+                        pair.key,
+                        setting,
+                        method,
+                        len(results.queries(pair)["types"]),
+                        f"{100 * one['share']:g}%",
+                        one["pairs"],
+                        one["recall"],
+                        NO_NUMBER,
                     )
                     for one in mine
-                ]  # fmt: skip
+                ]
                 x, y = ([one[name] for one in mine] for name in ("pairs", "recall"))
                 series.append(Series(f"{method}, {setting}", tuple(x), tuple(y)))
         panels.append(Panel(pair.key, tuple(series)))
     columns = (
-        "pair", "setting", "method", "queries", "share of the pivot", "pivot pairs",
-        f"recall@{K}", "paper",
-    )  # fmt: skip
+        "pair",
+        "setting",
+        "method",
+        "queries",
+        "share of the pivot",
+        "pivot pairs",
+        f"recall@{K}",
+        "paper",
+    )
     note = joined(
         "Pairs are drawn uniformly, each sample within the next; the target's data stay whole.",
         results.budgets("training-sizes"),

@@ -68,18 +68,36 @@ def _details(results: Results) -> Table:
                 chosen = results.chosen(pair, method, setting)
                 rows.append(
                     (
-                        pair.key, setting, method, describe(chosen["parameters"]),
-                        chosen["dev"]["recall"], len(ranks), metrics.recall(ranks, 1),
-                        metrics.recall(ranks, K), metrics.macro_recall(ranks, about["types"], K),
+                        pair.key,
+                        setting,
+                        method,
+                        describe(chosen["parameters"]),
+                        chosen["dev"]["recall"],
+                        len(ranks),
+                        metrics.recall(ranks, 1),
+                        metrics.recall(ranks, K),
+                        metrics.macro_recall(ranks, about["types"], K),
                         f"{metrics.mrr(np.where(ranks <= K, ranks, 0)):.3f}",
-                        int(unlike.sum()), metrics.recall(ranks[unlike], 1),
+                        int(unlike.sum()),
+                        metrics.recall(ranks[unlike], 1),
                         metrics.recall(ranks[unlike], K),
                     )
-                )  # fmt: skip
+                )
     columns = (
-        "pair", "setting", "method", "chosen on dev", f"dev, @{K}", "queries", "@1", f"@{K}",
-        f"macro @{K}", "MRR", "no pivot name", "of these @1", f"of these @{K}",
-    )  # fmt: skip
+        "pair",
+        "setting",
+        "method",
+        "chosen on dev",
+        f"dev, @{K}",
+        "queries",
+        "@1",
+        f"@{K}",
+        f"macro @{K}",
+        "MRR",
+        "no pivot name",
+        "of these @1",
+        f"of these @{K}",
+    )
     note = joined(
         "Macro is the mean over query types. 'No pivot name' are the queries whose mention is not "
         f"one of the gold's names in the pivot. MRR looks at the first {K}.",
@@ -101,14 +119,28 @@ def _comparisons(results: Results) -> list[Table]:
                 found = metrics.compare(ours, results.ranks(pair, second, setting), K)
                 rows.append(
                     (
-                        pair.key, setting, first, second, len(ours), Difference(found.difference),
-                        found.only_first, found.only_second, f"{found.p_value:.2g}",
+                        pair.key,
+                        setting,
+                        first,
+                        second,
+                        len(ours),
+                        Difference(found.difference),
+                        found.only_first,
+                        found.only_second,
+                        f"{found.p_value:.2g}",
                     )
-                )  # fmt: skip
+                )
     columns = (
-        "pair", "setting", "first", "second", "queries", "difference", "only first",
-        "only second", "p (McNemar)",
-    )  # fmt: skip
+        "pair",
+        "setting",
+        "first",
+        "second",
+        "queries",
+        "difference",
+        "only first",
+        "only second",
+        "p (McNemar)",
+    )
     title, note = f"Paired differences of recall@{K}", results.budgets("ranks")
     return [Table(title, columns, tuple(rows), note=note)] if rows else []
 

@@ -15,15 +15,36 @@ from importlib.resources import files
 from typing import Any
 
 CANONICAL_NAMESPACES: tuple[tuple[int, str], ...] = (
-    (-2, "Media"), (-1, "Special"), (0, ""),
-    (1, "Talk"), (2, "User"), (3, "User talk"), (4, "Project"), (5, "Project talk"),
-    (6, "File"), (6, "Image"), (7, "File talk"), (7, "Image talk"),
-    (8, "MediaWiki"), (9, "MediaWiki talk"), (10, "Template"), (11, "Template talk"),
-    (12, "Help"), (13, "Help talk"), (14, "Category"), (15, "Category talk"),
-    (710, "TimedText"), (711, "TimedText talk"), (828, "Module"), (829, "Module talk"),
-    (2300, "Gadget"), (2301, "Gadget talk"),
-    (2302, "Gadget definition"), (2303, "Gadget definition talk"), (2600, "Topic"),
-)  # fmt: skip
+    (-2, "Media"),
+    (-1, "Special"),
+    (0, ""),
+    (1, "Talk"),
+    (2, "User"),
+    (3, "User talk"),
+    (4, "Project"),
+    (5, "Project talk"),
+    (6, "File"),
+    (6, "Image"),
+    (7, "File talk"),
+    (7, "Image talk"),
+    (8, "MediaWiki"),
+    (9, "MediaWiki talk"),
+    (10, "Template"),
+    (11, "Template talk"),
+    (12, "Help"),
+    (13, "Help talk"),
+    (14, "Category"),
+    (15, "Category talk"),
+    (710, "TimedText"),
+    (711, "TimedText talk"),
+    (828, "Module"),
+    (829, "Module talk"),
+    (2300, "Gadget"),
+    (2301, "Gadget talk"),
+    (2302, "Gadget definition"),
+    (2303, "Gadget definition talk"),
+    (2600, "Topic"),
+)
 """The English names, which every wiki understands."""
 
 _PROJECTS = "wiki(?:books|news|quote|source|versity|voyage|media)?|wiktionary"

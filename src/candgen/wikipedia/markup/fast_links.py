@@ -53,9 +53,18 @@ class PlainLinkReader:
         title_ends, mention_ends = np.empty_like(ends), np.empty_like(ends)
         plain = np.zeros(len(ends), dtype=np.bool_)
         read_plain(
-            text, ends, FEW, self._kinds, self._combining, self._capitals,
-            titles, title_ends, mentions, mention_ends, plain,
-        )  # fmt: skip
+            text,
+            ends,
+            FEW,
+            self._kinds,
+            self._combining,
+            self._capitals,
+            titles,
+            title_ends,
+            mentions,
+            mention_ends,
+            plain,
+        )
         chosen = pa.array(plain)
         return PlainLinks(
             plain,

@@ -59,9 +59,17 @@ class SliceCounter:
         begin = 0
         while True:
             begin, self._size = count_slices(
-                page, first, last, begin, self._slots, self._kept, self._ends, self._hashes,
-                self._counts, self._size,
-            )  # fmt: skip
+                page,
+                first,
+                last,
+                begin,
+                self._slots,
+                self._kept,
+                self._ends,
+                self._hashes,
+                self._counts,
+                self._size,
+            )
             if begin == len(first):
                 return
             self._grow(int(last[begin] - first[begin]))

@@ -17,11 +17,26 @@ _PAGE_PROPS = re.compile(r"page_props\.sql(?:\.gz|\.bz2)?")
 _REDIRECTS = re.compile(r"redirect\.sql(?:\.gz|\.bz2)?")
 _SITEINFO = re.compile(r"siteinfo-namespaces\.json(?:\.gz)?")
 # They end in wiki and are none of the Wikipedias.
-_OTHER_PROJECTS = frozenset({
-    "commonswiki", "foundationwiki", "incubatorwiki", "mediawikiwiki", "metawiki", "outreachwiki",
-    "sourceswiki", "specieswiki", "test2wiki", "testcommonswiki", "testwiki", "testwikidatawiki",
-    "votewiki", "wikidatawiki", "wikifunctionswiki", "wikimaniawiki",
-})  # fmt: skip
+_OTHER_PROJECTS = frozenset(
+    {
+        "commonswiki",
+        "foundationwiki",
+        "incubatorwiki",
+        "mediawikiwiki",
+        "metawiki",
+        "outreachwiki",
+        "sourceswiki",
+        "specieswiki",
+        "test2wiki",
+        "testcommonswiki",
+        "testwiki",
+        "testwikidatawiki",
+        "votewiki",
+        "wikidatawiki",
+        "wikifunctionswiki",
+        "wikimaniawiki",
+    }
+)
 
 
 class Wiki(NamedTuple):
@@ -95,8 +110,10 @@ def _wiki(files: list[_File]) -> Wiki | None:
     language = files[0].wiki.removesuffix("wiki").replace("_", "-")
     sources = Sources(
         tuple(str(file.path) for file in chosen),
-        page_props=page_props, redirects=redirects, siteinfo=siteinfo,
-    )  # fmt: skip
+        page_props=page_props,
+        redirects=redirects,
+        siteinfo=siteinfo,
+    )
     return Wiki(language, sources)
 
 

@@ -68,7 +68,7 @@ def extract_with_spark(
     """
     options = options or Options()
     # Other machines, and the JVM of this one, have other working folders.
-    output = Path(os.path.abspath(output))  # noqa: PTH100 (a symbolic link stays one)
+    output = Path(os.path.abspath(output))  # noqa: PTH100
     if part_size < 1:
         raise ParameterError(f"the size of parts is {part_size}, expected at least 1 byte")
     check_output(output)

@@ -132,19 +132,24 @@ def views(options: Options, with_ids: Collection[str]) -> dict[str, str]:
         "namespaces": ", ".join(map(str, options.namespaces)),
         "with_ids": ", ".join(f"'{language}'" for language in sorted(with_ids)) or "NULL",
         "minimum": options.minimum,
-        "loop": Reason.LOOP, "outside": Reason.OUTSIDE, "namespace": Reason.NAMESPACE,
+        "loop": Reason.LOOP,
+        "outside": Reason.OUTSIDE,
+        "namespace": Reason.NAMESPACE,
         "unmapped": Reason.UNMAPPED,
-    }  # fmt: skip
+    }
     made = {"pages": _PAGES, "named": _NAMED, "redirects": _REDIRECTS}
     hops = "redirects"
     for doubling in range(1, _DOUBLINGS + 1):
         made[f"hops{1 << doubling}"] = _FURTHER.replace("{hops}", hops)
         hops = f"hops{1 << doubling}"
     made |= {
-        "ends": _ENDS.replace("{hops}", hops), "entities": _ENTITIES,
-        "destinations": _DESTINATIONS, "links": _links(options), "resolved": _RESOLVED,
+        "ends": _ENDS.replace("{hops}", hops),
+        "entities": _ENTITIES,
+        "destinations": _DESTINATIONS,
+        "links": _links(options),
+        "resolved": _RESOLVED,
         "pairs": _PAIRS,
-    }  # fmt: skip
+    }
     return {name: query.format(**words) for name, query in made.items()}
 
 

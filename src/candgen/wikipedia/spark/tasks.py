@@ -82,10 +82,16 @@ def tasks(wikis: Sequence[Wiki], options: Options, *, size: int = PART) -> list[
             siteinfo = wiki.sources.siteinfo
             made.append(
                 Task(
-                    len(made), wiki.language, kind, part.path, wiki.sources.dumps,
-                    str(siteinfo) if siteinfo else None, part.start, part.end,
+                    len(made),
+                    wiki.language,
+                    kind,
+                    part.path,
+                    wiki.sources.dumps,
+                    str(siteinfo) if siteinfo else None,
+                    part.start,
+                    part.end,
                 )
-            )  # fmt: skip
+            )
     return made
 
 
