@@ -1,6 +1,6 @@
 """The tables of recall, from the cells that there are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ class Column:
         return cls(case, setting, found, np.array(known["unlike"], np.bool_)) if found else None
 
     def ranks(self, method: str, *, unlike: bool = False) -> npt.NDArray[np.int64]:
-        """Of all queries, or of those that are no pivot name."""
+        """Return those of all queries, or of queries without an exact match in the pivot."""
         ranks = np.array(self.cells[method].ranks, np.int64)
         return ranks[self.unlike] if unlike else ranks
 
@@ -58,16 +58,19 @@ def columns(cases: Sequence[str] = NAMES) -> list[Column]:
     return [column for column in every if column is not None]
 
 
-def tables(every: Sequence[Column]) -> Iterator[Table]:
-    """All of them, the most important first."""
-    for unlike in (False, True):
-        yield overview(every, unlike=unlike)
+def tables(every: Sequence[Column]) -> dict[str, Table]:
+    """Return all tables, the most important first, by the names of their CSV files."""
+    made = {
+        "all-queries": overview(every, unlike=False),
+        "without-exact-match": overview(every, unlike=True),
+    }
     if any(last(column) for column in every):
-        yield gains(every)
-        yield losses(every)
-    yield detail(every)
-    yield costs(every)
-    yield chosen(every)
+        made |= {"gain-over-one-pivot": gains(every), "behind-other-methods": losses(every)}
+    return made | {
+        "intervals": detail(every),
+        "costs": costs(every),
+        "chosen-on-dev": chosen(every),
+    }
 
 
 def overview(every: Sequence[Column], *, unlike: bool) -> Table:
@@ -86,7 +89,7 @@ def overview(every: Sequence[Column], *, unlike: bool) -> Table:
         )
         for column in every
     )  # fmt: skip
-    asked = "queries that are no name of the gold in the paper's pivot" if unlike else "all queries"
+    asked = "queries without an exact match in the pivot" if unlike else "all queries"
     names = ("setting", "pair", "queries", *(ROWS[name].label for name in methods))
     return Table(f"Recall{' / '.join(f'@{k}' for k in KS)}, {asked}", names, rows)
 
@@ -110,10 +113,11 @@ def gains(every: Sequence[Column]) -> Table:
             one.interval.shown, Difference(thirty.difference), thirty.interval.shown,
         ))  # fmt: skip
     names = (
-        "setting", "pair", "queries", "PTI, @1", "ours, @1", "gain @1", "95%", "gain @30",
-        "95% of it",
+        "setting", "pair", "queries", "PTI, one pivot @1", "second stage @1", "gain @1",
+        "gain @1, 95%", "gain @30", "gain @30, 95%",
     )  # fmt: skip
-    return Table("Beside PTI with one pivot, on queries that are no pivot name", names, tuple(rows))
+    title = "Gain over PTI with one pivot, on queries without an exact match in the pivot"
+    return Table(title, names, tuple(rows))
 
 
 def losses(every: Sequence[Column]) -> Table:
@@ -130,14 +134,18 @@ def losses(every: Sequence[Column]) -> Table:
                     if found.difference < 0:
                         rows.append((
                             column.setting, column.case, ROWS[other].label, f"@{k}",
-                            "no pivot name" if unlike else "all", Difference(found.difference),
-                            found.interval.shown, f"{found.p_value:.2g}",
-                            "significant" if found.p_value < 0.05 else "",
+                            "without exact match" if unlike else "all",
+                            Difference(found.difference), found.interval.shown,
+                            f"{found.p_value:.2g}",
+                            "yes" if found.p_value < 0.05 else "no",
                         ))  # fmt: skip
-    names = ("setting", "pair", "beside", "k", "queries", "difference", "95%", "p", " ")
-    note = f"Of {seen} paired comparisons, those in which the last method is behind."
-    rows.sort(key=lambda row: (not row[-1], row[5]))
-    return Table("Where ours is behind", names, tuple(rows), note=note)
+    names = (
+        "setting", "pair", "compared with", "k", "queries", "difference", "difference, 95%", "p",
+        "significant",
+    )  # fmt: skip
+    note = f"Of {seen} paired comparisons, those in which the second stage is behind."
+    rows.sort(key=lambda row: (row[-1] != "yes", row[5]))
+    return Table("Where the second stage is behind", names, tuple(rows), note=note)
 
 
 def detail(every: Sequence[Column]) -> Table:
@@ -154,12 +162,12 @@ def detail(every: Sequence[Column]) -> Table:
                     row.append(f"{recall(ranks, k):.1f} ({interval})" if len(ranks) else None)
             rows.append((*row, cell.more.get("ceiling")))
     names = (
-        "pair", "setting", "method", "queries", *(f"@{k}" for k in KS), "no pivot name",
+        "pair", "setting", "method", "queries", *(f"@{k}" for k in KS), "without exact match",
         *(f"of these @{k}" for k in KS), "ceiling",
     )  # fmt: skip
     note = (
-        "In brackets 95% bootstrap intervals. Ceiling: percent of all queries whose gold can be "
-        "found at all."
+        "In brackets 95% bootstrap intervals. Ceiling: percent of all queries whose gold is in the "
+        "candidate space."
     )
     return Table("Recall@1, @10 and @30", names, tuple(rows), note=note)
 
@@ -174,11 +182,11 @@ def costs(every: Sequence[Column]) -> Table:
         for column in every for name, cell in column.cells.items()
     )  # fmt: skip
     names = (
-        "pair", "setting", "method", "choosing on dev, s", "building, s", "ms a query", "MB",
+        "pair", "setting", "method", "tuning on dev, s", "building, s", "ms per query", "MB",
         "note",
     )  # fmt: skip
     note = (
-        "CPU time of all threads, on a machine that did other work too. MB: what is stored; of "
+        "CPU time of all threads, on a machine with other load. MB: size of the stored index; of "
         "TF-IDF, its arrays without the strings."
     )
     return Table("What it costs", names, rows, note=note, decimals=2)
