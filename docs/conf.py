@@ -37,8 +37,8 @@ html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_copyright = False
-pygments_style = "friendly"
-pygments_dark_style = "monokai"
+pygments_style = "a11y-light"  # furo brings both; a test measures the contrast of their colours
+pygments_dark_style = "a11y-high-contrast-dark"
 
 
 def _fill_in(_app: Sphinx, page: str, source: list[str]) -> None:
