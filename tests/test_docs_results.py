@@ -75,7 +75,9 @@ def test_the_command_writes_these_files(folder, measured, monkeypatch, capsys):
     import recall
 
     output = measured / "csv"
-    monkeypatch.setattr(sys, "argv", ["recall.py", "--show", "--pair", "mk-bg", "--csv", f"{output}"])
+    monkeypatch.setattr(
+        sys, "argv", ["recall.py", "--show", "--pair", "mk-bg", "--csv", f"{output}"]
+    )
     recall.main()
     assert "**Recall@1 / @10 / @30, all queries**" in capsys.readouterr().out
     by_hand = {"failure-causes.csv"}
