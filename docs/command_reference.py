@@ -14,7 +14,7 @@ _BLOCK = "\b\n"
 
 
 def command_reference() -> str:
-    """Return a table of all commands, in the order of ``candgen --help``, then a section for each."""
+    """Return a table of the commands, in the order of ``candgen --help``, then their sections."""
     group: Any = get_command(app)
     context = group.make_context("candgen", [], resilient_parsing=True)
     lines = ["| command | what it does |", "|---|---|"]
@@ -37,7 +37,7 @@ def command_reference() -> str:
 
 
 def _parameters(command: Any, context: Any) -> Iterator[str]:  # noqa: ANN401 (click's or Typer's)
-    """Yield the arguments, then the options: spelling, meaning, default. Hidden ones are left out."""
+    """Yield the arguments, then the options that are not hidden: spelling, meaning, default."""
     for parameter in command.get_params(context):
         if (record := parameter.get_help_record(context)) is None:
             continue

@@ -147,7 +147,7 @@ def test_links_and_images_of_a_page_lead_somewhere(path):
 
 def test_benchmarks_that_pages_name_exist():
     for path in [ROOT / "README.md", *PAGES]:
-        for script in re.findall(r"\b(?:benchmarks|tests)/\w+\.py\b", path.read_text("utf-8")):
+        for script in re.findall(r"\b(?:benchmarks|tests)/[\w/]+\.py\b", path.read_text("utf-8")):
             assert (ROOT / script).is_file(), f"{path.name}: {script}"
 
 
