@@ -2,13 +2,14 @@
 
     python benchmarks/recall.py --data FOLDER [--fixed FOLDER] [--pair mk-bg] [--setting joint]
                                 [--method pti rerank] [--again]
-    python benchmarks/recall.py --show
+    python benchmarks/recall.py --show [--csv FOLDER]
     python benchmarks/recall.py --data FOLDER --pair li-nl --setting joint --failures 20 [--at 1]
 
 FOLDER holds mention tables <lang>.*; --fixed names a folder with a train.tsv and a test.tsv of
 Macedonian. All methods learn from the same data and are asked the same test queries; what they
 choose, they choose on dev. Every cell is kept in results/recall, so that a run can be stopped and
-continued, and single cells measured again. Tables are made of all the cells that there are.
+continued, and single cells measured again. Tables are made of all the cells that there are;
+--csv writes each of them to a file too.
 
 - wikipriors, pti: as in the paper, with its one pivot; weights by dev.
 - tfidf: scikit-learn's TfidfVectorizer with character n-grams of 2 to 5 within words and sublinear
@@ -29,6 +30,7 @@ from pathlib import Path
 from measure import cpu_time
 from recall_cases import FIXED, JOINT, MOST_DEV, NAMES, ZERO_SHOT, Case, open_case
 from recall_cells import Cell, path_of, read_json, write_json
+from recall_csv import write_csv
 from recall_failures import failures
 from recall_rows import ROWS, K, bytes_of
 from recall_tables import columns, tables
@@ -136,6 +138,7 @@ def main() -> None:
     )
     parser.add_argument("--again", action="store_true", help="also what was measured before")
     parser.add_argument("--show", action="store_true", help="measure nothing")
+    parser.add_argument("--csv", type=Path, metavar="FOLDER", help="write the tables as CSV files")
     parser.add_argument("--failures", type=int, metavar="N", help="print so many missed queries")
     parser.add_argument("--at", type=int, default=K, metavar="K", help="missed at this rank")
     arguments = parser.parse_args()
@@ -149,7 +152,10 @@ def main() -> None:
         return
     if not arguments.show:
         measure_all(arguments)
-    print("\n\n".join(table.to_markdown().strip() for table in tables(columns(arguments.pair))))
+    made = tables(columns(arguments.pair))
+    if arguments.csv is not None:
+        write_csv(arguments.csv, made)
+    print("\n\n".join(table.to_markdown().strip() for table in made.values()))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The tables of recall, from the cells that there are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,15 +33,12 @@ class Column:
         known = read_json(path_of(case, "all", "queries"))
         if known is None or setting not in known["settings"]:
             return None
-        found = {
-            cell.method: cell
-            for cell in cells(case, setting, tuple(ROWS))
-            if cell.queries == known["digest"]
-        }
+        found = {cell.method: cell for cell in cells(case, setting, tuple(ROWS))
+                 if cell.queries == known["digest"]}  # fmt: skip
         return cls(case, setting, found, np.array(known["unlike"], np.bool_)) if found else None
 
     def ranks(self, method: str, *, unlike: bool = False) -> npt.NDArray[np.int64]:
-        """Of all queries, or of those that are no pivot name."""
+        """Return those of all queries, or of queries without an exact match in the pivot."""
         ranks = np.array(self.cells[method].ranks, np.int64)
         return ranks[self.unlike] if unlike else ranks
 
@@ -61,16 +58,19 @@ def columns(cases: Sequence[str] = NAMES) -> list[Column]:
     return [column for column in every if column is not None]
 
 
-def tables(every: Sequence[Column]) -> Iterator[Table]:
-    """All of them, the most important first."""
-    for unlike in (False, True):
-        yield overview(every, unlike=unlike)
+def tables(every: Sequence[Column]) -> dict[str, Table]:
+    """Return all tables, the most important first, by the names of their CSV files."""
+    made = {
+        "all-queries": overview(every, unlike=False),
+        "without-exact-match": overview(every, unlike=True),
+    }
     if any(last(column) for column in every):
-        yield gains(every)
-        yield losses(every)
-    yield detail(every)
-    yield costs(every)
-    yield chosen(every)
+        made |= {"gain-over-one-pivot": gains(every), "behind-other-methods": losses(every)}
+    return made | {
+        "intervals": detail(every),
+        "costs": costs(every),
+        "chosen-on-dev": chosen(every),
+    }
 
 
 def overview(every: Sequence[Column], *, unlike: bool) -> Table:
@@ -84,14 +84,12 @@ def overview(every: Sequence[Column], *, unlike: bool) -> Table:
 
     rows = tuple(
         (
-            column.setting,
-            column.case,
-            int(column.unlike.sum()) if unlike else len(column.unlike),
+            column.setting, column.case, int(column.unlike.sum()) if unlike else len(column.unlike),
             *(cell(name, column) for name in methods),
         )
         for column in every
-    )
-    asked = "queries that are no name of the gold in the paper's pivot" if unlike else "all queries"
+    )  # fmt: skip
+    asked = "queries without an exact match in the pivot" if unlike else "all queries"
     names = ("setting", "pair", "queries", *(ROWS[name].label for name in methods))
     return Table(f"Recall{' / '.join(f'@{k}' for k in KS)}, {asked}", names, rows)
 
@@ -110,31 +108,16 @@ def gains(every: Sequence[Column]) -> Table:
             continue
         one, thirty = (column.gain(name, "pti", k, unlike=True) for k in (1, 30))
         before, now = (column.recall(method, 1, unlike=True) for method in ("pti", name))
-        rows.append(
-            (
-                column.setting,
-                column.case,
-                number,
-                before,
-                now,
-                Difference(one.difference),
-                one.interval.shown,
-                Difference(thirty.difference),
-                thirty.interval.shown,
-            )
-        )
+        rows.append((
+            column.setting, column.case, number, before, now, Difference(one.difference),
+            one.interval.shown, Difference(thirty.difference), thirty.interval.shown,
+        ))  # fmt: skip
     names = (
-        "setting",
-        "pair",
-        "queries",
-        "PTI, @1",
-        "ours, @1",
-        "gain @1",
-        "95%",
-        "gain @30",
-        "95% of it",
-    )
-    return Table("Beside PTI with one pivot, on queries that are no pivot name", names, tuple(rows))
+        "setting", "pair", "queries", "PTI, one pivot @1", "second stage @1", "gain @1",
+        "gain @1, 95%", "gain @30", "gain @30, 95%",
+    )  # fmt: skip
+    title = "Gain over PTI with one pivot, on queries without an exact match in the pivot"
+    return Table(title, names, tuple(rows))
 
 
 def losses(every: Sequence[Column]) -> Table:
@@ -149,23 +132,20 @@ def losses(every: Sequence[Column]) -> Table:
                     found = column.gain(str(name), other, k, unlike=unlike)
                     seen += 1
                     if found.difference < 0:
-                        rows.append(
-                            (
-                                column.setting,
-                                column.case,
-                                ROWS[other].label,
-                                f"@{k}",
-                                "no pivot name" if unlike else "all",
-                                Difference(found.difference),
-                                found.interval.shown,
-                                f"{found.p_value:.2g}",
-                                "significant" if found.p_value < 0.05 else "",
-                            )
-                        )
-    names = ("setting", "pair", "beside", "k", "queries", "difference", "95%", "p", " ")
-    note = f"Of {seen} paired comparisons, those in which the last method is behind."
-    rows.sort(key=lambda row: (not row[-1], row[5]))
-    return Table("Where ours is behind", names, tuple(rows), note=note)
+                        rows.append((
+                            column.setting, column.case, ROWS[other].label, f"@{k}",
+                            "without exact match" if unlike else "all",
+                            Difference(found.difference), found.interval.shown,
+                            f"{found.p_value:.2g}",
+                            "yes" if found.p_value < 0.05 else "no",
+                        ))  # fmt: skip
+    names = (
+        "setting", "pair", "compared with", "k", "queries", "difference", "difference, 95%", "p",
+        "significant",
+    )  # fmt: skip
+    note = f"Of {seen} paired comparisons, those in which the second stage is behind."
+    rows.sort(key=lambda row: (row[-1] != "yes", row[5]))
+    return Table("Where the second stage is behind", names, tuple(rows), note=note)
 
 
 def detail(every: Sequence[Column]) -> Table:
@@ -182,18 +162,12 @@ def detail(every: Sequence[Column]) -> Table:
                     row.append(f"{recall(ranks, k):.1f} ({interval})" if len(ranks) else None)
             rows.append((*row, cell.more.get("ceiling")))
     names = (
-        "pair",
-        "setting",
-        "method",
-        "queries",
-        *(f"@{k}" for k in KS),
-        "no pivot name",
-        *(f"of these @{k}" for k in KS),
-        "ceiling",
-    )
+        "pair", "setting", "method", "queries", *(f"@{k}" for k in KS), "without exact match",
+        *(f"of these @{k}" for k in KS), "ceiling",
+    )  # fmt: skip
     note = (
-        "In brackets 95% bootstrap intervals. Ceiling: percent of all queries whose gold can be "
-        "found at all."
+        "In brackets 95% bootstrap intervals. Ceiling: percent of all queries whose gold is in the "
+        "candidate space."
     )
     return Table("Recall@1, @10 and @30", names, tuple(rows), note=note)
 
@@ -202,30 +176,17 @@ def costs(every: Sequence[Column]) -> Table:
     """CPU time and bytes."""
     rows = tuple(
         (
-            column.case,
-            column.setting,
-            ROWS[name].label,
-            cell.seconds["tuning"],
-            cell.seconds["building"],
-            1000 * cell.seconds["query"],
-            cell.bytes / 1e6,
-            cell.note,
+            column.case, column.setting, ROWS[name].label, cell.seconds["tuning"],
+            cell.seconds["building"], 1000 * cell.seconds["query"], cell.bytes / 1e6, cell.note,
         )
-        for column in every
-        for name, cell in column.cells.items()
-    )
+        for column in every for name, cell in column.cells.items()
+    )  # fmt: skip
     names = (
-        "pair",
-        "setting",
-        "method",
-        "choosing on dev, s",
-        "building, s",
-        "ms a query",
-        "MB",
+        "pair", "setting", "method", "tuning on dev, s", "building, s", "ms per query", "MB",
         "note",
-    )
+    )  # fmt: skip
     note = (
-        "CPU time of all threads, on a machine that did other work too. MB: what is stored; of "
+        "CPU time of all threads, on a machine with other load. MB: size of the stored index; of "
         "TF-IDF, its arrays without the strings."
     )
     return Table("What it costs", names, rows, note=note, decimals=2)
@@ -235,16 +196,11 @@ def chosen(every: Sequence[Column]) -> Table:
     """What dev chose."""
     rows = tuple(
         (
-            column.case,
-            column.setting,
-            ROWS[name].label,
-            " ".join(cell.pivots),
+            column.case, column.setting, ROWS[name].label, " ".join(cell.pivots),
             in_words(cell.parameters),
         )
-        for column in every
-        for name, cell in column.cells.items()
-        if cell.parameters
-    )
+        for column in every for name, cell in column.cells.items() if cell.parameters
+    )  # fmt: skip
     return Table(
         "What was chosen on dev", ("pair", "setting", "method", "pivots", "parameters"), rows
     )

@@ -26,8 +26,7 @@ from stored import build_index, table_path, warm_up
 from world import load_world, make_queries
 
 import candgen
-from candgen.generators.rerank import stage
-from candgen.generators.rerank.rerank import Rerank
+from candgen.generators.rerank.rerank import Rerank, stage
 from candgen.kernels.edit_model import likeness_rows
 from candgen.paper.corpus import Corpus, parse_pair
 from candgen.paper.published import PAIRS

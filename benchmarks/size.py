@@ -21,8 +21,7 @@ from stored import index_path, warm_up
 from world import load_world, make_queries
 
 import candgen
-from candgen.storage import index_folder
-from candgen.storage.index_folder import Stored
+from candgen.storage.index_folder import Stored, index_folder
 
 REPEATS = 5
 OPENINGS = 50

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from itertools import pairwise
 
 import pytest
 from typer.main import get_command
@@ -142,6 +143,14 @@ def test_the_examples_work(page, folder, tables, cli):
                 assert done.status == 0, f"{command.text}\n{done.err}"
             else:
                 shell.run(command)
+
+
+def test_the_first_page_shows_what_its_example_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    every = blocks(DOCS / "index.md")
+    ((code, shown),) = (pair for pair in pairwise(every) if pair[0].language == "python")
+    assert shown.language == "text"
+    assert run_python(code, {}) == shown.text
 
 
 def test_all_that_is_not_run_is_still_there():

@@ -9,6 +9,12 @@ from tests.support.documents import ROOT, Shell, blocks, commands, lines, needs_
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = blocks(ROOT / "README.md")
+REPOSITORY = "candgen/candgen"
+ADDRESSES = (
+    f"https://github.com/{REPOSITORY}/blob/main",
+    f"https://raw.githubusercontent.com/{REPOSITORY}/main",
+)
+"""Where the files of this repository are for a reader who has no checkout."""
 
 
 def shown_after(language):
@@ -56,9 +62,33 @@ def test_every_command_named_exists():
     assert named == set(get_command(app).commands)
 
 
-def test_links_lead_somewhere():
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
-        assert (ROOT / target).is_file(), target
+def test_links_work_outside_the_repository_and_lead_somewhere():
+    targets = re.findall(r"\]\(([^)\s]+)\)", README)
+    files = [re.fullmatch(f"(?:{'|'.join(ADDRESSES)})/([^#]+)", target) for target in targets]
+    assert targets
+    assert all(files), targets
+    for found in files:
+        assert (ROOT / found[1]).is_file(), found[0]
+
+
+def test_the_picture_is_there_and_small():
+    (picture,) = re.findall(r"^!\[[^]]+\]\(.*/main/(\S+\.png)\)$", README, re.MULTILINE)
+    assert 10_000 < (ROOT / picture).stat().st_size < 150_000
+
+
+def test_every_figure_has_a_command():
+    _, _, after = README.partition("\n## Figures\n")
+    rows = [line for line in after.partition("\n## ")[0].splitlines() if line.startswith("|")]
+    assert len(rows) > 2
+    for row in rows[2:]:
+        assert re.search(r"\| `(?:candgen demo|benchmarks/\w+\.py)` \|$", row), row
+
+
+def test_every_package_is_in_the_list():
+    _, _, after = README.partition("\n## Packages\n")
+    listed = set(re.findall(r"`([a-z]+)`", after.partition("\n## ")[0]))
+    there = {path.parent.name for path in (ROOT / "src/candgen").glob("*/__init__.py")}
+    assert there <= listed
 
 
 def test_every_make_target_named_exists():

@@ -1,6 +1,8 @@
 """The site that is made of docs/: it builds, is whole, and asks nobody else for anything."""
 
 import importlib.util
+import json
+import posixpath
 import re
 import subprocess
 import sys
@@ -64,8 +66,16 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def built(site):
-    """Every page of the site, by its name."""
-    return {path.name: Fetched(path.read_text(encoding="utf-8")) for path in site.glob("*.html")}
+    """Every page of the site, by its path."""
+    return {
+        path.relative_to(site).as_posix(): Fetched(path.read_text(encoding="utf-8"))
+        for path in site.rglob("*.html")
+    }
+
+
+def at(page, link):
+    """Return the path in the site to which a link of a page leads."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) if link else page
 
 
 def prose(path):
@@ -75,6 +85,7 @@ def prose(path):
 def test_every_page_is_there(built):
     assert {path.with_suffix(".html").name for path in PAGES} <= set(built)
     assert {"index.html", "tutorial.html", "cli.html", "api.html", "search.html"} <= set(built)
+    assert "results/README.html" in built
 
 
 def test_links_between_pages_lead_somewhere(site, built):
@@ -83,7 +94,7 @@ def test_links_between_pages_lead_somewhere(site, built):
             if re.match(r"[a-z]+:", link):
                 continue
             path, _, place = unquote(link).partition("#")
-            target = path or name
+            target = at(name, path)
             assert (site / target).is_file(), f"{name}: {link}"
             if place and target in built:
                 assert place in built[target].places, f"{name}: {link}"
@@ -93,7 +104,7 @@ def test_nothing_comes_from_elsewhere(site, built):
     for name, page in built.items():
         for address in page.loaded:
             assert not re.match(r"(?:[a-z]+:)?//", address), f"{name}: {address}"
-            assert (site / address.partition("?")[0]).is_file(), f"{name}: {address}"
+            assert (site / at(name, address.partition("?")[0])).is_file(), f"{name}: {address}"
     for path in site.rglob("*.css"):
         style = path.read_text(encoding="utf-8")
         fetched = re.findall(r"""(?:url\(|@import\s)\s*['"]?((?:https?:)?//[^'")\s]+)""", style)
@@ -106,7 +117,8 @@ def test_every_command_is_in_the_reference_with_all_that_it_takes(built, site):
         assert f"candgen-{name}" in built["cli.html"].places
         for parameter in command.params:
             for option in parameter.opts if parameter.param_type_name == "option" else ():
-                assert f"cmdoption-candgen-{name}-{option.lstrip('-')}" in text, (name, option)
+                place = f'"cmdoption-candgen-{name}-{option.lstrip("-")}"'
+                assert (place in text) != parameter.hidden, (name, option)
 
 
 def test_every_command_is_on_a_page_that_somebody_wrote():
@@ -135,7 +147,7 @@ def test_links_and_images_of_a_page_lead_somewhere(path):
 
 def test_benchmarks_that_pages_name_exist():
     for path in [ROOT / "README.md", *PAGES]:
-        for script in re.findall(r"\b(?:benchmarks|tests)/\w+\.py\b", path.read_text("utf-8")):
+        for script in re.findall(r"\b(?:benchmarks|tests)/[\w/]+\.py\b", path.read_text("utf-8")):
             assert (ROOT / script).is_file(), f"{path.name}: {script}"
 
 
@@ -144,3 +156,88 @@ def test_search_knows_the_words_of_the_pages(site):
     assert index.startswith("Search.setIndex(")  # a script: it works without a server too
     for word in ("reconcil", "romanis", "candgen"):
         assert word in index
+
+
+SEARCHED = {
+    "timeout": "timeout",
+    "fuzzy matching": "fuzzi",
+    "edit distance": "edit",
+    "transliteration": "transliter",
+    "held-out": "held",
+    "deterministic": "determinist",
+    "random seed": "seed",
+}
+"""Standard terms that users search for, and the stems by which Sphinx's search knows them."""
+
+
+@pytest.mark.parametrize("term", SEARCHED)
+def test_a_standard_term_is_in_the_glossary_and_leads_to_a_page(term, site):
+    glossary = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    _, _, asked = glossary.partition("## Looking for another word?")
+    (row,) = (line for line in asked.splitlines() if line.startswith("|") and term in line)
+    assert re.search(r"\]\(\w+\.md\) \|$", row)
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    pages, stems = _value(index, "docnames"), _value(index, "terms")
+    found = stems[SEARCHED[term]]
+    assert pages.index("glossary") in (found if isinstance(found, list) else [found])
+
+
+def _value(index, key):
+    """Return one entry of Sphinx's search index."""
+    start = index.index(f'"{key}":') + len(f'"{key}":')
+    return json.JSONDecoder().raw_decode(index, start)[0]
+
+
+def test_every_word_of_the_glossary_has_one_row():
+    glossary = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    meanings, _, _ = glossary.partition("## Looking for another word?")
+    words = re.findall(r"^\| ((?!word |--)[^|]+) \|", meanings, re.MULTILINE)
+    assert len(words) > 60
+    assert len(set(words)) == len(words)
+
+
+def test_the_first_page_has_the_install_line_an_example_and_the_picture(site):
+    text = (site / "index.html").read_text(encoding="utf-8")
+    assert "pip<span" in text or "pip install" in text
+    assert 'class="highlight-python' in text
+    assert re.search(r'<img [^>]*src="_images/page\.png"', text)
+
+
+LEAST = 4.5
+"""The contrast that the Web Content Accessibility Guidelines ask of text (level AA)."""
+
+
+def luminance(colour):
+    """Return the relative luminance of #rrggbb or #rgb."""
+    digits = colour.lstrip("#")
+    digits = "".join(2 * digit for digit in digits) if len(digits) == 3 else digits
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    """Return the contrast ratio of two colours, from 1 to 21."""
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_is_that_of_the_guidelines():
+    assert contrast("#000", "#ffffff") == pytest.approx(21)
+    assert contrast("#767676", "#fff") == pytest.approx(4.54, abs=0.01)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_code_can_be_read(theme, site):
+    style = (site / "_static" / "pygments.css").read_text(encoding="utf-8")
+    start = {"light": r"^", "dark": r'^body\[data-theme="dark"\] '}[theme]
+    rules = dict(re.findall(start + r"\.highlight ?([^{]*?) ?\{([^}]*)\}", style, re.MULTILINE))
+    ground = re.search(r"background: (#\w+)", rules[""])[1]
+    coloured = 0
+    for token, rule in rules.items():
+        colour = re.search(r"(?<![-\w])color: (#\w+)", rule)
+        behind = re.search(r"background-color: (#\w+)", rule)
+        if colour:
+            coloured += 1
+            assert contrast(colour[1], behind[1] if behind else ground) >= LEAST, (token, rule)
+    assert coloured > 20
