@@ -32,7 +32,7 @@ test: $(VENV)/dev.installed  ## lint, types, import rules and tests
 	$(BIN)/pytest --cov --numprocesses auto --dist loadfile
 
 test-extras: $(VENV)/extras.installed  ## what needs large optional packages: PySpark, 450 MB, and Java 17
-	$(BIN)/pytest tests/test_spark.py
+	$(BIN)/pytest tests/wikipedia/spark/test_extract.py
 
 bench: $(VENV)/bench.installed  ## speed, memory and size, beside the peers; SIZES="50000 500000 2500000"
 	$(BIN)/python benchmarks/build.py --size $(SIZES)

@@ -36,7 +36,7 @@ from synthetic_index import LANGUAGE, index_path, table_path, warm_up
 import candgen
 
 SMALL, LARGE = 50_000, 500_000
-"""Up to so many entities the peers build three times, or once; beyond, not at all."""
+"""The peers build worlds up to these sizes three times, or once; larger ones not at all."""
 
 Run = dict[str, Any]
 Pairs = Iterable[tuple[str, str, int]]
@@ -119,9 +119,12 @@ def run_peer(name: str, size: int) -> Run:
     before, system = peak_memory(), system_time()
     seconds, (prior, _) = cpu_time(lambda: normalized(PEERS[name](table)))
     return {
-        "build": seconds, "system": system_time() - system, "postings": prior.nnz,
-        "before": before, "peak": peak_memory(),
-    }  # fmt: skip
+        "build": seconds,
+        "system": system_time() - system,
+        "postings": prior.nnz,
+        "before": before,
+        "peak": peak_memory(),
+    }
 
 
 def run_ours(size: int) -> Run:
@@ -146,9 +149,16 @@ def run_ours(size: int) -> Run:
     writing, _ = cpu_time(lambda: index.save(folder))
     shutil.rmtree(folder)
     return {
-        "build": seconds, "system": system, "wall": wall, "steps": steps, "reading": reading,
-        "writing": writing, "postings": index.tokens.postings, "before": before, "peak": peak,
-    }  # fmt: skip
+        "build": seconds,
+        "system": system,
+        "wall": wall,
+        "steps": steps,
+        "reading": reading,
+        "writing": writing,
+        "postings": index.tokens.postings,
+        "before": before,
+        "peak": peak,
+    }
 
 
 def middle(runs: list[Run], key: str) -> float:
@@ -179,31 +189,60 @@ def measure(size: int, asked: int | None, report: Report) -> None:
             )
         rows.append(summary(f"{name}, {len(peer)} runs", size, peer))
         ratio = middle(peer, "build") / middle(ours, "build")
-        rows.append({"what": f"{name} / candgen", "entities": size, "CPU s": ratio,
-                     "peak GB": middle(peer, "peak") / middle(ours, "peak")})  # fmt: skip
+        rows.append(
+            {
+                "what": f"{name} / candgen",
+                "entities": size,
+                "CPU s": ratio,
+                "peak GB": middle(peer, "peak") / middle(ours, "peak"),
+            }
+        )
     report.add("Building", rows)
-    report.add("Reading and writing, apart (CPU seconds)", [{
-        "entities": size, "read Parquet": middle(ours, "reading"),
-        "build": middle(ours, "build"), "save": middle(ours, "writing"),
-    }])  # fmt: skip
-    report.add("Steps of building (CPU seconds)", [{
-        "entities": size,
-        **{step: middle([run["steps"] for run in ours], step) for step in ours[0]["steps"]},
-    }])  # fmt: skip
-    report.add("Is it linear?", [{
-        "entities": size, "postings": ours[0]["postings"],
-        "CPU s a million postings": middle(ours, "build") / millions,
-        "peak bytes a posting": middle(ours, "peak") / (1e6 * millions),
-    }])  # fmt: skip
+    report.add(
+        "Reading and writing, apart (CPU seconds)",
+        [
+            {
+                "entities": size,
+                "read Parquet": middle(ours, "reading"),
+                "build": middle(ours, "build"),
+                "save": middle(ours, "writing"),
+            }
+        ],
+    )
+    report.add(
+        "Steps of building (CPU seconds)",
+        [
+            {
+                "entities": size,
+                **{step: middle([run["steps"] for run in ours], step) for step in ours[0]["steps"]},
+            }
+        ],
+    )
+    report.add(
+        "Is it linear?",
+        [
+            {
+                "entities": size,
+                "postings": ours[0]["postings"],
+                "CPU s a million postings": middle(ours, "build") / millions,
+                "peak bytes a posting": middle(ours, "peak") / (1e6 * millions),
+            }
+        ],
+    )
 
 
 def summary(what: str, size: int, runs: list[Run]) -> dict[str, Any]:
     """One row of the main table."""
-    row = {"what": what, "entities": size, "CPU s": middle(runs, "build"),
-           "fastest": min(run["build"] for run in runs),
-           "slowest": max(run["build"] for run in runs),
-           "system s": middle(runs, "system"), "peak GB": middle(runs, "peak") / 1e9,
-           "of that before": middle(runs, "before") / 1e9}  # fmt: skip
+    row = {
+        "what": what,
+        "entities": size,
+        "CPU s": middle(runs, "build"),
+        "fastest": min(run["build"] for run in runs),
+        "slowest": max(run["build"] for run in runs),
+        "system s": middle(runs, "system"),
+        "peak GB": middle(runs, "peak") / 1e9,
+        "of that before": middle(runs, "before") / 1e9,
+    }
     return row | ({"wall s": middle(runs, "wall")} if "wall" in runs[0] else {})
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from measure import add_data, add_queries
 
 import candgen
-from candgen.calibration import FIXED, Calibration
+from candgen.generators.calibration import FIXED, Calibration
 
 PAIRS = ("fo-is+da+no", "mk-bg+sr+ru", "jv-id")
 BOUNDS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
@@ -38,9 +38,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     add_data(parser)
     parser.add_argument(
-        "--pair", nargs="+", default=PAIRS, metavar="TARGET-PIVOT+PIVOT",
+        "--pair",
+        nargs="+",
+        default=PAIRS,
+        metavar="TARGET-PIVOT+PIVOT",
         help="pairs to measure (default: %(default)s)",
-    )  # fmt: skip
+    )
     add_queries(parser, 1000)
     given = parser.parse_args()
     bins = [f"{low:g}-{high:g}" for low, high in pairwise(BOUNDS)]
@@ -80,9 +83,14 @@ def read_table(data: Path, language: str) -> candgen.MentionTable:
 
 
 def row(
-    pair: str, setting: str, method: str, weights: str, calibration: Calibration,
-    generator: Generator, test: Sequence[candgen.Query],
-) -> None:  # fmt: skip
+    pair: str,
+    setting: str,
+    method: str,
+    weights: str,
+    calibration: Calibration,
+    generator: Generator,
+    test: Sequence[candgen.Query],
+) -> None:
     """Print how often the first candidates of the test queries are correct."""
     answers = generator.candidates([query.mention for query in test], 30)
     asked = [(query, answer) for query, answer in zip(test, answers, strict=True) if answer]

@@ -55,8 +55,13 @@ WARMING_PAGES = 20
 LIMIT, OURS = "bz2", "candgen"
 OUR_BZIP2, INDEXED_BZIP2 = "candgen, decompression", "indexed_bzip2"
 PEER_PACKAGES = (
-    "mwxml", "mwparserfromhell", "wikitextparser", "wikiextractor", "gensim", "indexed_bzip2",
-)  # fmt: skip
+    "mwxml",
+    "mwparserfromhell",
+    "wikitextparser",
+    "wikiextractor",
+    "gensim",
+    "indexed_bzip2",
+)
 
 Run = dict[str, float]
 Way = Callable[[Path, Path], Callable[[], int]]
@@ -78,7 +83,7 @@ def decompression(dump: Path, _folder: Path) -> Callable[[], int]:
 
 def our_decompression(dump: Path, _folder: Path) -> Callable[[], int]:
     """Decompress a dump with candgen's decompressor and discard it."""
-    from candgen.wikipedia.dump import Part, read  # noqa: PLC0415
+    from candgen.dumps.compressed_streams import Part, read  # noqa: PLC0415
 
     for _ in read(Part(str(dump))):
         pass
@@ -233,13 +238,15 @@ def decompressors(made: Made, warming: Path, report: Report, repeats: int) -> No
         f"Decompression alone (CPU seconds, medians of {repeats})",
         [
             {
-                **made.about(), "what": name, "CPU s": middle(taken, "cpu"),
+                **made.about(),
+                "what": name,
+                "CPU s": middle(taken, "cpu"),
                 "MB/s": made.size.xml / 1e6 / middle(taken, "cpu"),
                 "times as fast as bz2": median_ratio(limit, figures(taken, "cpu")),
             }
             for name, taken in runs.items()
         ],
-    )  # fmt: skip
+    )
 
 
 def compare_with_peers(made: Made, warming: Path, report: Report, repeats: int) -> None:
@@ -259,15 +266,18 @@ def compare_with_peers(made: Made, warming: Path, report: Report, repeats: int) 
         f"Compared with peers, one worker (CPU seconds, medians of {repeats})",
         [
             {
-                **made.about(), "what": name, "links": int(taken[0]["links"]),
-                "CPU s": middle(taken, "cpu"), "fastest": min(figures(taken, "cpu")),
+                **made.about(),
+                "what": name,
+                "links": int(taken[0]["links"]),
+                "CPU s": middle(taken, "cpu"),
+                "fastest": min(figures(taken, "cpu")),
                 "slowest": max(figures(taken, "cpu")),
                 "MB/s": made.size.xml / 1e6 / middle(taken, "cpu"),
                 "x candgen": median_ratio(figures(taken, "cpu"), ours),
             }
             for name, taken in runs.items()
         ],
-    )  # fmt: skip
+    )
 
 
 def compare_with_bz2(made: Made, warming: Path, report: Report, repeats: int) -> int:
@@ -277,16 +287,20 @@ def compare_with_bz2(made: Made, warming: Path, report: Report, repeats: int) ->
     limit, ours = runs[LIMIT], runs[OURS]
     report.add(
         f"Compared with bz2, one worker (CPU seconds, medians of {repeats})",
-        [{
-            **made.about(), "links": int(ours[0]["links"]), "bz2, s": middle(limit, "cpu"),
-            "candgen, s": middle(ours, "cpu"), "fastest": min(figures(ours, "cpu")),
-            "slowest": max(figures(ours, "cpu")),
-            "bz2 / candgen, %": 100
-            * median_ratio(figures(limit, "cpu"), figures(ours, "cpu")),
-            "peak MB": middle(ours, "peak") / 1e6,
-            "before the start, MB": middle(ours, "before") / 1e6,
-        }],
-    )  # fmt: skip
+        [
+            {
+                **made.about(),
+                "links": int(ours[0]["links"]),
+                "bz2, s": middle(limit, "cpu"),
+                "candgen, s": middle(ours, "cpu"),
+                "fastest": min(figures(ours, "cpu")),
+                "slowest": max(figures(ours, "cpu")),
+                "bz2 / candgen, %": 100 * median_ratio(figures(limit, "cpu"), figures(ours, "cpu")),
+                "peak MB": middle(ours, "peak") / 1e6,
+                "before the start, MB": middle(ours, "before") / 1e6,
+            }
+        ],
+    )
     return int(ours[0]["links"])
 
 
@@ -300,14 +314,19 @@ def two_workers(made: Made, warming: Path, report: Report, repeats: int) -> None
     one, two = runs["one"], runs["two"]
     report.add(
         f"One worker and two, many streams (seconds, medians of {repeats})",
-        [{
-            **made.about(), "links": int(one[0]["links"]),
-            "one, CPU": middle(one, "cpu"), "one, wall": middle(one, "wall"),
-            "two, CPU": middle(two, "cpu"), "two, wall": middle(two, "wall"),
-            "times faster (wall)": median_ratio(figures(one, "wall"), figures(two, "wall")),
-            "peak MB with one": middle(one, "peak") / 1e6,
-        }],
-    )  # fmt: skip
+        [
+            {
+                **made.about(),
+                "links": int(one[0]["links"]),
+                "one, CPU": middle(one, "cpu"),
+                "one, wall": middle(one, "wall"),
+                "two, CPU": middle(two, "cpu"),
+                "two, wall": middle(two, "wall"),
+                "times faster (wall)": median_ratio(figures(one, "wall"), figures(two, "wall")),
+                "peak MB with one": middle(one, "peak") / 1e6,
+            }
+        ],
+    )
 
 
 def measure(real: Path, folder: Path, report: Report, options: argparse.Namespace) -> None:
@@ -353,21 +372,34 @@ def main() -> None:
     question = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=question)
     parser.add_argument(
-        "--dump", type=Path, nargs="+", required=True, metavar="FILE",
+        "--dump",
+        type=Path,
+        nargs="+",
+        required=True,
+        metavar="FILE",
         help="real dumps, .xml.bz2; each is measured",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--pages", type=int, default=2000, metavar="N",
+        "--pages",
+        type=int,
+        default=2000,
+        metavar="N",
         help="pages for the comparison with peers (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--times", type=int, default=8, metavar="N",
+        "--times",
+        type=int,
+        default=8,
+        metavar="N",
         help="copies of all pages in the longer dump (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--parallel-times", type=int, default=32, metavar="N",
+        "--parallel-times",
+        type=int,
+        default=32,
+        metavar="N",
         help="copies of all pages of the first dump for two workers (default: %(default)s)",
-    )  # fmt: skip
+    )
     add_repeats(parser, REPEATS)
     options = parser.parse_args()
     report = Report("extract", question, [], about=versions())

@@ -22,8 +22,8 @@ from synthetic_index import index_path, warm_up
 from world import load_world, make_queries
 
 import candgen
-from candgen import storage
-from candgen.storage import Stored
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Stored
 
 REPEATS = 5
 OPENINGS = 50
@@ -75,12 +75,17 @@ def open_and_ask(folder: Path, query: str) -> dict[str, float]:
 def arrays(size: int, stored: Stored, postings: int) -> list[dict[str, Any]]:
     """Bytes by array, the largest first, and their sum without the stored mentions."""
     rows = [
-        {"array": name, "entities": size, "type": str(array.dtype), "length": array.size,
-         "MB on disk": stored.sizes[name] / 1e6,
-         "bytes a posting on disk": stored.sizes[name] / postings,
-         "in memory": array.nbytes / postings}
+        {
+            "array": name,
+            "entities": size,
+            "type": str(array.dtype),
+            "length": array.size,
+            "MB on disk": stored.sizes[name] / 1e6,
+            "bytes a posting on disk": stored.sizes[name] / postings,
+            "in memory": array.nbytes / postings,
+        }
         for name, array in stored.arrays.items()
-    ]  # fmt: skip
+    ]
     rows.sort(key=lambda row: -row["MB on disk"])
     sums = []
     for title, counted in {
@@ -125,12 +130,17 @@ def pages(
     megabytes = {path.name: path.stat().st_size / 1e6 for path in folder.iterdir()}
     megabytes["all"] = sum(megabytes.values())
     rows = [
-        {"array": name.split(".npy")[0].rsplit(".", 1)[0], "entities": size, "MB": megabytes[name],
-         "before, %": 100 * before[name], "opened, %": 100 * opened[name],
-         "one query, %": 100 * statistics.median(shares[name] for shares in asked)}
+        {
+            "array": name.split(".npy")[0].rsplit(".", 1)[0],
+            "entities": size,
+            "MB": megabytes[name],
+            "before, %": 100 * before[name],
+            "opened, %": 100 * opened[name],
+            "one query, %": 100 * statistics.median(shares[name] for shares in asked),
+        }
         for name in sorted(megabytes, key=lambda name: -megabytes[name])
         if megabytes[name] > megabytes["all"] / 200
-    ]  # fmt: skip
+    ]
     return rows, {"entities": size, "median ms": 1e3 * statistics.median(seconds)}
 
 
@@ -144,7 +154,7 @@ def shares_resident(folder: Path) -> dict[str, float]:
 def measure(size: int, repeats: int, report: Report) -> None:
     """All tables for a world of one size."""
     folder = index_path(size)
-    stored = storage.load(folder)
+    stored = index_folder.load(folder)
     postings = candgen.load(folder).tokens.postings
     report.add(f"Arrays, {size:,} entities, {postings:,} postings", arrays(size, stored, postings))
     queries = make_queries(load_world(size), repeats, seed=1)

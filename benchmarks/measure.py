@@ -81,18 +81,25 @@ def median_ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
 def add_size(parser: argparse.ArgumentParser, default: Sequence[int] = (50_000, 500_000)) -> None:
     """Add the option --size: the synthetic worlds to measure."""
     parser.add_argument(
-        "--size", type=int, nargs="*", default=list(default), metavar="ENTITIES",
+        "--size",
+        type=int,
+        nargs="*",
+        default=list(default),
+        metavar="ENTITIES",
         help="entities of a synthetic world, such as 50000, 500000 or 2500000; several sizes are "
         "measured one after the other (default: %(default)s)",
-    )  # fmt: skip
+    )
 
 
 def add_data(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the option --data: a folder of real mention tables."""
     parser.add_argument(
-        "--data", type=Path, required=required, metavar="FOLDER",
+        "--data",
+        type=Path,
+        required=required,
+        metavar="FOLDER",
         help="folder of mention tables, <language>.tsv.gz or another format",
-    )  # fmt: skip
+    )
 
 
 def add_queries(
@@ -100,18 +107,24 @@ def add_queries(
 ) -> None:
     """Add the option --queries."""
     parser.add_argument(
-        "--queries", type=int, default=default, metavar="N",
+        "--queries",
+        type=int,
+        default=default,
+        metavar="N",
         help=f"number of {what} (default: %(default)s)",
-    )  # fmt: skip
+    )
 
 
 def add_repeats(parser: argparse.ArgumentParser, default: int | None) -> None:
     """Add the option --repeats; None stands for a default that depends on the size."""
     shown = "depends on the size" if default is None else "%(default)s"
     parser.add_argument(
-        "--repeats", type=int, default=default, metavar="N",
+        "--repeats",
+        type=int,
+        default=default,
+        metavar="N",
         help=f"runs of each measurement, of which the median counts (default: {shown})",
-    )  # fmt: skip
+    )
 
 
 def missing_packages(*names: str) -> list[str]:
@@ -187,12 +200,14 @@ def as_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     numeric = [not isinstance(rows[0].get(name, ""), str) for name in names]
     lines = [
-        "| " + " | ".join(
+        "| "
+        + " | ".join(
             text.rjust(width) if right else text.ljust(width)
             for text, width, right in zip(line, widths, numeric, strict=True)
-        ) + " |"
+        )
+        + " |"
         for line in cells
-    ]  # fmt: skip
+    ]
     rule = [
         "-" * (width - 1) + (":" if r else "-") for width, r in zip(widths, numeric, strict=True)
     ]

@@ -25,14 +25,14 @@ from measure import (
     wall_time,
 )
 
-from candgen.evaluation.corpus import Corpus, parse_pair
 from candgen.evaluation.metrics import recall
-from candgen.evaluation.paper import PAIRS
 from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM, size
 from candgen.generators.neural.nearest import nearest
-from candgen.generators.pivot_method import PTI
-from candgen.methods import Generator, rank_golds
-from candgen.queries import Query
+from candgen.generators.pivot.method import PTI
+from candgen.paper.corpus import Corpus, parse_pair
+from candgen.paper.published import PAIRS
+from candgen.protocols import Generator, rank_golds
+from candgen.tables.queries import Query
 
 K = 30
 PLANNED = 200
@@ -41,7 +41,7 @@ VECTOR_QUERIES = 256
 METHODS: dict[str, Any] = {"ngrams": CHARAGRAM, "lstm": CHAR_LSTM, "cnn": CHAR_CNN}
 
 
-def timed(owner: Any, name: str) -> list[float]:  # noqa: ANN401 -- any module
+def timed(owner: Any, name: str) -> list[float]:  # noqa: ANN401
     """Replace a function by one that times its calls; return the list of their CPU seconds."""
     work: Callable[..., Any] = getattr(owner, name)
     seconds: list[float] = []
@@ -66,7 +66,7 @@ def compare(
     corpus: Corpus, key: str, setting: str, epochs: int, encoder: str
 ) -> dict[str, dict[str, Any]]:
     """Build and query both generators of one pair; return a row for each table."""
-    from candgen.generators.neural import encoders  # noqa: PLC0415 -- PyTorch, which is optional
+    from candgen.generators.neural import encoders  # noqa: PLC0415
 
     case = corpus.case(parse_pair(key, PAIRS))
     training, test = case.training(setting), list(case.parts.test)
@@ -83,23 +83,36 @@ def compare(
     named = {"pair": key, "setting": setting}
     return {
         f"Training {encoder}, CPU seconds": {
-            **named, "pairs": pairs, "an epoch": epoch,
-            "at 80,000 pairs": epoch * 80_000 / pairs, "dev": dev,
+            **named,
+            "pairs": pairs,
+            "an epoch": epoch,
+            "at 80,000 pairs": epoch * 80_000 / pairs,
+            "dev": dev,
         },
         f"Training {encoder} compared with PTI, CPU seconds": {
-            **named, f"{epochs} epochs": total, "PTI": build, "ratio": total / build,
+            **named,
+            f"{epochs} epochs": total,
+            "PTI": build,
+            "ratio": total / build,
             f"{PLANNED} epochs (extrapolated)": planned,
             "ratio (extrapolated)": planned / build,
         },
         f"Parameters of {encoder} and of PTI": {
-            **named, encoder: numbers, "PTI": numbers_of_pti, "ratio": numbers / numbers_of_pti,
+            **named,
+            encoder: numbers,
+            "PTI": numbers_of_pti,
+            "ratio": numbers / numbers_of_pti,
         },
         f"Inference of {encoder} and of PTI, CPU seconds": {
-            **named, "test queries": len(test), encoder: asked, "PTI": asked_of_pti,
-            "ratio": asked / asked_of_pti, f"recall@{K} after {epochs} epochs": found,
+            **named,
+            "test queries": len(test),
+            encoder: asked,
+            "PTI": asked_of_pti,
+            "ratio": asked / asked_of_pti,
+            f"recall@{K} after {epochs} epochs": found,
             f"recall@{K} of PTI": found_of_pti,
         },
-    }  # fmt: skip
+    }
 
 
 def search(names: int) -> dict[str, Any]:
@@ -115,10 +128,13 @@ def search(names: int) -> dict[str, Any]:
     seconds, _ = cpu_time(lambda: list(nearest(queries, vectors, K)))
     wall, _ = wall_time(lambda: list(nearest(queries, vectors, K)))
     return {
-        "names": names, "CPU ms a query": 1000 * seconds / VECTOR_QUERIES,
-        "ms a query": 1000 * wall / VECTOR_QUERIES, "ms, a single query": 1000 * single,
-        "vectors, GB": vectors.nbytes / 1e9, "peak, GB": peak_memory() / 1e9,
-    }  # fmt: skip
+        "names": names,
+        "CPU ms a query": 1000 * seconds / VECTOR_QUERIES,
+        "ms a query": 1000 * wall / VECTOR_QUERIES,
+        "ms, a single query": 1000 * single,
+        "vectors, GB": vectors.nbytes / 1e9,
+        "peak, GB": peak_memory() / 1e9,
+    }
 
 
 def main() -> None:
@@ -126,22 +142,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     add_data(parser, required=False)
     parser.add_argument(
-        "--pair", nargs="+", default=["mk-bg"], metavar="TARGET-PIVOT",
+        "--pair",
+        nargs="+",
+        default=["mk-bg"],
+        metavar="TARGET-PIVOT",
         help="pairs of --data (default: %(default)s)",
-    )  # fmt: skip
+    )
     add_queries(parser, 1000)
     parser.add_argument(
-        "--epochs", type=int, default=3, metavar="N",
+        "--epochs",
+        type=int,
+        default=3,
+        metavar="N",
         help="epochs of training (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--encoder", default="ngrams", choices=list(METHODS),
+        "--encoder",
+        default="ngrams",
+        choices=list(METHODS),
         help="the encoder to train (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--names", type=int, nargs="*", default=[], metavar="N",
+        "--names",
+        type=int,
+        nargs="*",
+        default=[],
+        metavar="N",
         help="search among this many random vectors; several numbers are measured in turn",
-    )  # fmt: skip
+    )
     arguments = parser.parse_args()
     report = Report("neural", (__doc__ or "").partition("\n")[0], arguments.names)
     if arguments.data and missing_packages("torch"):

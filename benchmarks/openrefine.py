@@ -131,10 +131,12 @@ def _parser() -> argparse.ArgumentParser:
         "service", help="where candgen serve answers; /reconcile/NAME may be part of it"
     )
     parser.add_argument(
-        "names", nargs="?", type=Path,
+        "names",
+        nargs="?",
+        type=Path,
         help="names, one a line, or a table with the columns mention and, if known, entity and "
         "type (of query); .gz too; without it, a few Faroese names",
-    )  # fmt: skip
+    )
     parser.add_argument("--openrefine", metavar="URL", help="use one that is running")
     parser.add_argument(
         "--program", default="openrefine", help="how to start one (default: %(default)s)"
@@ -269,9 +271,13 @@ class OpenRefine:
     def create(self, names: Sequence[str]) -> str:
         """The id of a new project with one column of names."""
         reading = {
-            "linesPerRow": 1, "ignoreLines": -1, "storeBlankRows": True,
-            "guessCellValueTypes": False, "trimStrings": False, "encoding": "UTF-8",
-        }  # fmt: skip
+            "linesPerRow": 1,
+            "ignoreLines": -1,
+            "storeBlankRows": True,
+            "guessCellValueTypes": False,
+            "trimStrings": False,
+            "encoding": "UTF-8",
+        }
         lines = "".join(f"{name}\n" for name in names)
         form = [
             ('name="project-name"', "candgen"),
@@ -334,9 +340,7 @@ class OpenRefine:
     def _get(self, command: str, **parameters: str) -> dict[str, Any]:
         return fetch_json(self._url(command, **parameters))
 
-    def _post(
-        self, command: str, where: dict[str, str], said: dict[str, str]
-    ) -> dict[str, Any]:  # fmt: skip
+    def _post(self, command: str, where: dict[str, str], said: dict[str, str]) -> dict[str, Any]:
         body = urlencode({**said, "csrf_token": self._token()}).encode()
         answer = fetch_json(self._url(command, **where), body=body)
         if answer.get("code") == "error":
@@ -345,9 +349,14 @@ class OpenRefine:
 
 
 def reconcile(
-    refine: OpenRefine, service: str, manifest: dict[str, Any], asked: Sequence[Asked], *,
-    type_id: str | None, wait: float,
-) -> list[Cell]:  # fmt: skip
+    refine: OpenRefine,
+    service: str,
+    manifest: dict[str, Any],
+    asked: Sequence[Asked],
+    *,
+    type_id: str | None,
+    wait: float,
+) -> list[Cell]:
     """Put the names into a project, reconcile them, and read what has become of them."""
     project = refine.create([each.name for each in asked])
     try:
@@ -357,12 +366,16 @@ def reconcile(
         refine.start(
             project,
             {
-                "mode": "standard-service", "service": service,
+                "mode": "standard-service",
+                "service": service,
                 "identifierSpace": manifest["identifierSpace"],
-                "schemaSpace": manifest["schemaSpace"], "type": kind, "autoMatch": True,
-                "columnDetails": [], "limit": 0,
+                "schemaSpace": manifest["schemaSpace"],
+                "type": kind,
+                "autoMatch": True,
+                "columnDetails": [],
+                "limit": 0,
             },
-        )  # fmt: skip
+        )
         refine.wait(project, wait)
         print(f"reconciled in {time.monotonic() - began:.1f} s")
         cells = read_cells(refine.rows(project, len(asked)))
@@ -417,16 +430,28 @@ def _openrefine(address: str | None, program: str) -> Iterator[tuple[str, Path |
         (home / "data").mkdir()
         log, port = home / "log", _free_port()
         command = [
-            path, "-p", str(port), "-i", "127.0.0.1", "-d", str(home / "data"), "-m", MEMORY,
-            "-x", "refine.headless=true",
-        ]  # fmt: skip
+            path,
+            "-p",
+            str(port),
+            "-i",
+            "127.0.0.1",
+            "-d",
+            str(home / "data"),
+            "-m",
+            MEMORY,
+            "-x",
+            "refine.headless=true",
+        ]
         options = f"-Dlog4j.configuration=file:{home / 'log4j.properties'}"
         with log.open("wb") as out:
             process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
                 start_new_session=True,
                 env={**os.environ, "HOME": folder, "JAVA_OPTIONS": options},
-            )  # fmt: skip
+            )
         try:
             where = f"http://127.0.0.1:{port}"
             _wait_for(where, process, log)
@@ -488,10 +513,14 @@ def show(asked: Sequence[Asked], cells: Sequence[Cell], *, most: int) -> None:
         right = ["yes" if best and best.entity == each.entity else each.entity] if known else []
         rows.append(
             (
-                cell.name[:40], cell.judgment or "no answer", best.entity if best else "",
-                best.name[:40] if best else "", f"{best.score:.1f}" if best else "", *right,
+                cell.name[:40],
+                cell.judgment or "no answer",
+                best.entity if best else "",
+                best.name[:40] if best else "",
+                f"{best.score:.1f}" if best else "",
+                *right,
             )
-        )  # fmt: skip
+        )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     print()
     for row in rows:
@@ -519,8 +548,10 @@ def tell_counts(asked: Sequence[Asked], cells: Sequence[Cell]) -> None:
     """Totals, and how good they are where right entities are known, also by type of query."""
     matched = sum(cell.judgment == "matched" for cell in cells)
     some = sum(bool(cell.candidates) for cell in cells) - matched
-    print(f"\n{len(cells):,} names: {matched:,} matched, {some:,} with candidates to choose from, "
-          f"{len(cells) - matched - some:,} without")  # fmt: skip
+    print(
+        f"\n{len(cells):,} names: {matched:,} matched, {some:,} with candidates to choose from, "
+        f"{len(cells) - matched - some:,} without"
+    )
     pairs = [pair for pair in zip(asked, cells, strict=True) if pair[0].entity]
     if not pairs:
         return
@@ -528,18 +559,24 @@ def tell_counts(asked: Sequence[Asked], cells: Sequence[Cell]) -> None:
     groups = [("all", pairs)]
     if types != [""]:
         groups += [(name, [pair for pair in pairs if pair[0].type == name]) for name in types]
-    print(f"{'':8}{'names':>7}{'matched':>9}{'right':>7}{'precision':>11}{'recall':>8}"
-          f"{'first':>7}{'offered':>9}{'mean score':>12}")  # fmt: skip
+    print(
+        f"{'':8}{'names':>7}{'matched':>9}{'right':>7}{'precision':>11}{'recall':>8}"
+        f"{'first':>7}{'offered':>9}{'mean score':>12}"
+    )
     for name, members in groups:
         got = count(*zip(*members, strict=True))
         best = [cell.candidates[0].score if cell.candidates else 0.0 for _, cell in members]
         precision = f"{100 * got.right / got.matched:.1f}" if got.matched else "-"
         shares = [f"{100 * each / got.names:.1f}" for each in (got.right, got.first, got.offered)]
-        print(f"{name:8}{got.names:7,}{got.matched:9,}{got.right:7,}{precision:>11}{shares[0]:>8}"
-              f"{shares[1]:>7}{shares[2]:>9}{sum(best) / len(best):12.1f}")  # fmt: skip
-    print("precision: of the matched; recall: matched rightly, of all; first, offered: the right "
-          "entity is the\nfirst, or any, of the candidates; mean score: of the first ones. "
-          "In percent.")  # fmt: skip
+        print(
+            f"{name:8}{got.names:7,}{got.matched:9,}{got.right:7,}{precision:>11}{shares[0]:>8}"
+            f"{shares[1]:>7}{shares[2]:>9}{sum(best) / len(best):12.1f}"
+        )
+    print(
+        "precision: of the matched; recall: matched rightly, of all; first, offered: the right "
+        "entity is the\nfirst, or any, of the candidates; mean score: of the first ones. "
+        "In percent."
+    )
 
 
 def tell_pages(manifest: dict[str, Any], service: str, cells: Sequence[Cell]) -> None:
@@ -565,8 +602,10 @@ def tell_pages(manifest: dict[str, Any], service: str, cells: Sequence[Cell]) ->
         url = manifest["preview"]["url"].replace("{{id}}", quote(found[0]["id"], safe=":/"))
         page, headers, _ = fetch(url)
         framed = may_be_framed(headers.get("Content-Security-Policy"))
-        print(f"preview of {found[0]['id']}: {len(page)} characters of {headers['Content-Type']}, "
-              f"{'may' if framed else 'may not'} be shown in a frame")  # fmt: skip
+        print(
+            f"preview of {found[0]['id']}: {len(page)} characters of {headers['Content-Type']}, "
+            f"{'may' if framed else 'may not'} be shown in a frame"
+        )
         if not framed or headers.get("X-Frame-Options"):
             raise Failed(f"{url} does not let OpenRefine show it in a frame")
 

@@ -18,14 +18,14 @@ from measure import NOT_INSTALLED, add_data, add_queries, installed_version
 from scipy.stats import spearmanr
 
 import candgen
-from candgen.evaluation.ceilings import space
-from candgen.evaluation.cells import Cell
-from candgen.evaluation.pivots import Pivot
-from candgen.evaluation.table_folder import TableFolder
-from candgen.evaluation.tables import Table
+from candgen.evaluation.ceilings import candidate_space
+from candgen.evaluation.pivot_ranking import Pivot
 from candgen.integrations.uriel import distances
-from candgen.methods import rank_golds
-from candgen.queries import Query
+from candgen.protocols import rank_golds
+from candgen.reporting.cells import Cell
+from candgen.reporting.table import Table
+from candgen.tables.queries import Query
+from candgen.tables.table_folder import TableFolder
 
 MOST = 4
 K = 30
@@ -43,7 +43,7 @@ def orders(
         for by in ("ceiling", "closeness"):
             ranking = candgen.rank_pivots(
                 known, others, by=by, language=target, normalizer=normalizer, most=MOST
-            )  # fmt: skip
+            )
             found[f"{by}{name}"] = ranking.chosen()
             rows: list[Pivot] = list(ranking.rows)
     found["overlap"] = [row.language for row in sorted(rows, key=lambda row: -row.overlap)]
@@ -89,9 +89,15 @@ def compare_orders(folder: Path, targets: list[str], normalizer: str, per_type: 
             zero = recalls(pivots, None, split.dev, target, normalizer)
             rows.append((target, name, " ".join(chosen), len(split.dev), *joint, *zero))
     columns = (
-        "target", "order by", "pivots", "dev queries", "joint @1", f"joint @{K}", "zero-shot @1",
+        "target",
+        "order by",
+        "pivots",
+        "dev queries",
+        "joint @1",
+        f"joint @{K}",
+        "zero-shot @1",
         f"zero-shot @{K}",
-    )  # fmt: skip
+    )
     return Table("Recall on dev with four pivots", columns, tuple(rows))
 
 
@@ -107,21 +113,34 @@ def compare_estimates(folder: Path, targets: list[str], normalizer: str) -> Tabl
         )
         share = {row.language: 100 * row.coverage for row in true.rows}
         pairs = np.array([(share[row.language], 100 * row.coverage) for row in guess.rows])
-        known = space(*(others[code] for code in guess.chosen()), named=whole.entities)
+        known = candidate_space(*(others[code] for code in guess.chosen()), named=whole.entities)
         reached = 100 * sum(entity in known for _, entity, _ in whole) / len(whole)
         said = guess.rows[len(guess.chosen()) - 1].ceiling
         off = pairs[:, 1] - pairs[:, 0]
         rows.append(
             (
-                target, float(np.abs(off).mean()), float(off.mean()),
-                f"{spearmanr(pairs[:, 0], pairs[:, 1])[0]:.2f}", " ".join(true.chosen()),
-                true.rows[len(true.chosen()) - 1].ceiling, " ".join(guess.chosen()), reached, said,
+                target,
+                float(np.abs(off).mean()),
+                float(off.mean()),
+                f"{spearmanr(pairs[:, 0], pairs[:, 1])[0]:.2f}",
+                " ".join(true.chosen()),
+                true.rows[len(true.chosen()) - 1].ceiling,
+                " ".join(guess.chosen()),
+                reached,
+                said,
             )
-        )  # fmt: skip
+        )
     columns = (
-        "target", "error, points", "bias", "rank correlation", "four with entities", "ceiling",
-        "four from names", "their ceiling", "as estimated",
-    )  # fmt: skip
+        "target",
+        "error, points",
+        "bias",
+        "rank correlation",
+        "four with entities",
+        "ceiling",
+        "four from names",
+        "their ceiling",
+        "as estimated",
+    )
     return Table("Coverage estimated from names alone, and the truth", columns, tuple(rows))
 
 
@@ -130,13 +149,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     add_data(parser)
     parser.add_argument(
-        "--target", nargs="*", default=TARGETS, metavar="LANGUAGE",
+        "--target",
+        nargs="*",
+        default=TARGETS,
+        metavar="LANGUAGE",
         help="targets of the first table (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--estimate", nargs="*", default=CALIBRATED_ON, metavar="LANGUAGE",
+        "--estimate",
+        nargs="*",
+        default=CALIBRATED_ON,
+        metavar="LANGUAGE",
         help="targets of the second table (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--normalizer", default="latin", help="text normalizer (default: %(default)s)"
     )
@@ -144,8 +169,10 @@ def main() -> None:
     given = parser.parse_args()
     if given.target:
         if not has_lang2vec():
-            print("lang2vec is not installed: the order by distance is left out "
-                  "(pip install 'candgen[uriel]')\n")  # fmt: skip
+            print(
+                "lang2vec is not installed: the order by distance is left out "
+                "(pip install 'candgen[uriel]')\n"
+            )
         table = compare_orders(given.data, given.target, given.normalizer, given.queries)
         print(f"{table.to_markdown()}\n")
     if given.estimate:

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from measure import Report, add_data, add_queries, add_repeats, cpu_time, in_turn, median_ratio
 
-from candgen.evaluation.corpus import Corpus, parse_pair
 from candgen.evaluation.metrics import recall
-from candgen.evaluation.paper import PAIRS
 from candgen.generators import METHODS
 from candgen.kernels.blocks import BLOCK_BITS
-from candgen.methods import Training, rank_golds
-from candgen.queries import Query
+from candgen.paper.corpus import Corpus, parse_pair
+from candgen.paper.published import PAIRS
+from candgen.protocols import Training, rank_golds
+from candgen.tables.queries import Query
 
 K = 30
 REPEATS = 5
@@ -85,20 +85,26 @@ def measure(key: str, training: Training, dev: list[Query], repeats: int, report
         f"Size, recall and CPU time (medians of {repeats})",
         [
             {
-                "pair": key, "method": name, "dev queries": len(dev), **found[name],
+                "pair": key,
+                "method": name,
+                "dev queries": len(dev),
+                **found[name],
                 "build, s": median(building[name]),
                 "ms a query": 1e3 * median(asking[name]) / len(dev),
             }
             for name in indexes
         ],
-    )  # fmt: skip
+    )
     report.add(
         f"Compared with {PLAIN}: ratios (of times, medians), and percentage points",
         [
             {
-                "pair": key, "method": name,
-                **{what: found[name][what] / found[PLAIN][what]
-                   for what in ("tokens", "postings", "bytes")},
+                "pair": key,
+                "method": name,
+                **{
+                    what: found[name][what] / found[PLAIN][what]
+                    for what in ("tokens", "postings", "bytes")
+                },
                 "build": median_ratio(building[name], building[PLAIN]),
                 "query": median_ratio(asking[name], asking[PLAIN]),
                 "dev recall@30, points": found[name]["dev recall@30"]
@@ -107,7 +113,7 @@ def measure(key: str, training: Training, dev: list[Query], repeats: int, report
             for name in indexes
             if name != PLAIN
         ],
-    )  # fmt: skip
+    )
 
 
 def main() -> None:
@@ -116,9 +122,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=question)
     add_data(parser)
     parser.add_argument(
-        "--pair", nargs="+", default=["mk-bg", "fo-is", "bar-de", "mr-hi"], metavar="TARGET-PIVOT",
+        "--pair",
+        nargs="+",
+        default=["mk-bg", "fo-is", "bar-de", "mr-hi"],
+        metavar="TARGET-PIVOT",
         help="pairs to measure (default: %(default)s)",
-    )  # fmt: skip
+    )
     add_queries(parser, 1000)
     add_repeats(parser, REPEATS)
     arguments = parser.parse_args()

@@ -2,13 +2,14 @@
 
     python benchmarks/recall.py --data FOLDER [--fixed FOLDER] [--pair mk-bg] [--setting joint]
                                 [--method pti rerank] [--again]
-    python benchmarks/recall.py --show
+    python benchmarks/recall.py --show [--csv FOLDER]
     python benchmarks/recall.py --data FOLDER --pair li-nl --setting joint --failures 20 [--at 1]
 
 FOLDER holds mention tables <language>.*; --fixed names a folder with a train.tsv and a test.tsv of
 Macedonian. All methods are trained on the same data and get the same test queries;
 hyperparameters are chosen on dev. Each result is stored in results/recall, so that a run can be
-interrupted and continued, and single results measured again. The tables show all stored results.
+interrupted and continued, and single results measured again. The tables show all stored results;
+--csv also writes each of them to a CSV file.
 
 - wikipriors, pti: as in the paper, with its one pivot; weights chosen on dev.
 - tfidf: scikit-learn's TfidfVectorizer with character n-grams of 2 to 5 within words and sublinear
@@ -28,13 +29,14 @@ from pathlib import Path
 
 from measure import add_data, add_queries, cpu_time, missing_packages
 from recall_cases import EPOCHS, FIXED, JOINT, MOST_DEV, NAMES, ZERO_SHOT, Case, open_case
+from recall_csv import write_csv
 from recall_failures import failures
 from recall_methods import NEEDS, ROWS, K, bytes_of
 from recall_results import Cell, path_of, read_json, write_json
 from recall_tables import columns, tables
 from synthetic_index import source_hash
 
-from candgen.methods import place
+from candgen.protocols import gold_rank
 
 
 def several(case: Case) -> list[str]:
@@ -58,19 +60,33 @@ def measure(case: Case, setting: str, method: str) -> Cell:
     knows = getattr(made.generator, "knows", None)
     more = {} if knows is None else {"ceiling": 100 * sum(knows(golds)) / len(golds)}
     return Cell(
-        case.name, setting, method, case.digest,
-        [place(gold, some) for gold, some in zip(golds, found, strict=True)], made.parameters,
-        pivots, spent, bytes_of(made.generator), source_hash(), made.note,
-        [some[0][0] if some else "" for some in found], more,
-    )  # fmt: skip
+        case.name,
+        setting,
+        method,
+        case.digest,
+        [gold_rank(gold, some) for gold, some in zip(golds, found, strict=True)],
+        made.parameters,
+        pivots,
+        spent,
+        bytes_of(made.generator),
+        source_hash(),
+        made.note,
+        [some[0][0] if some else "" for some in found],
+        more,
+    )
 
 
 def describe(case: Case) -> None:
     """Store what the tables need to know about the queries."""
-    write_json(path_of(case.name, "all", "queries"), {
-        "digest": case.digest, "unlike": case.unlike, "types": [query.type for query in case.test],
-        "settings": list(case.settings),
-    })  # fmt: skip
+    write_json(
+        path_of(case.name, "all", "queries"),
+        {
+            "digest": case.digest,
+            "unlike": case.unlike,
+            "types": [query.type for query in case.test],
+            "settings": list(case.settings),
+        },
+    )
 
 
 def measure_all(arguments: argparse.Namespace) -> None:
@@ -83,9 +99,11 @@ def measure_all(arguments: argparse.Namespace) -> None:
             methods.append(method)
     for name in arguments.pair:
         wanted = [
-            (setting, method) for setting in arguments.setting for method in methods
+            (setting, method)
+            for setting in arguments.setting
+            for method in methods
             if arguments.again or not path_of(name, setting, method).exists()
-        ]  # fmt: skip
+        ]
         if not wanted:
             continue
         case = open_case(name, arguments.data, arguments.fixed, arguments.queries)
@@ -109,36 +127,55 @@ def main() -> None:
         "--fixed", type=Path, metavar="FOLDER", help="folder of the fixed Macedonian split"
     )
     parser.add_argument(
-        "--pair", nargs="+", default=list(NAMES), metavar="TARGET-PIVOT",
+        "--pair",
+        nargs="+",
+        default=list(NAMES),
+        metavar="TARGET-PIVOT",
         help=f"any two languages of the folder, or {FIXED} (default: {FIXED} and the paper's)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--setting", nargs="+", default=[ZERO_SHOT, JOINT], choices=[ZERO_SHOT, JOINT],
+        "--setting",
+        nargs="+",
+        default=[ZERO_SHOT, JOINT],
+        choices=[ZERO_SHOT, JOINT],
         help="settings to measure (default: both)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--method", nargs="+", default=list(ROWS), choices=list(ROWS),
+        "--method",
+        nargs="+",
+        default=list(ROWS),
+        choices=list(ROWS),
         help="methods to measure (default: all)",
-    )  # fmt: skip
+    )
     add_queries(parser, 1000)
     parser.add_argument(
-        "--dev", type=int, default=MOST_DEV, metavar="N",
+        "--dev",
+        type=int,
+        default=MOST_DEV,
+        metavar="N",
         help="maximum number of dev queries to choose the alphas of several pivots with "
         "(default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--epochs", type=int, default=EPOCHS, metavar="N",
+        "--epochs",
+        type=int,
+        default=EPOCHS,
+        metavar="N",
         help="epochs of charagram (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument("--again", action="store_true", help="measure stored results again")
     parser.add_argument("--show", action="store_true", help="only print the stored results")
+    parser.add_argument("--csv", type=Path, metavar="FOLDER", help="write the tables as CSV files")
     parser.add_argument(
         "--failures", type=int, metavar="N", help="print N queries that rerank missed, and exit"
     )
     parser.add_argument(
-        "--at", type=int, default=K, metavar="K",
+        "--at",
+        type=int,
+        default=K,
+        metavar="K",
         help="rank beyond which a query counts as missed (default: %(default)s)",
-    )  # fmt: skip
+    )
     arguments = parser.parse_args()
     if not arguments.show and arguments.data is None:
         parser.error("name the folder of mention tables with --data, or use --show")
@@ -150,7 +187,10 @@ def main() -> None:
         return
     if not arguments.show:
         measure_all(arguments)
-    print("\n\n".join(table.to_markdown().strip() for table in tables(columns(arguments.pair))))
+    made = tables(columns(arguments.pair))
+    if arguments.csv is not None:
+        write_csv(arguments.csv, made)
+    print("\n\n".join(table.to_markdown().strip() for table in made.values()))
 
 
 if __name__ == "__main__":

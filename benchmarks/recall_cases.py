@@ -15,14 +15,14 @@ from pathlib import Path
 
 import candgen
 from candgen.evaluation.ceilings import unlike_pivots
-from candgen.evaluation.corpus import ENGLISH, Corpus, parse_pair
-from candgen.evaluation.paper import PAIRS
 from candgen.evaluation.split import split
-from candgen.evaluation.table_folder import TableFolder
-from candgen.generators.pivot_search import stratified
-from candgen.mentions import MentionTable
-from candgen.methods import Training
-from candgen.queries import Query
+from candgen.generators.pivot.weight_search import stratified
+from candgen.paper.corpus import ENGLISH, Corpus, parse_pair
+from candgen.paper.published import PAIRS
+from candgen.protocols import Training
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
+from candgen.tables.table_folder import TableFolder
 
 FIXED = "mk-fixed"
 FIXED_LANGUAGE, FIXED_PIVOT = "mk", "bg"
@@ -83,9 +83,12 @@ class Case:
     def unlike(self) -> list[bool]:
         """For each test query, whether it has no exact match among its gold's pivot names."""
         flags = unlike_pivots(
-            self.test, [table_of(self.corpus, self.pivot)], normalizer="default",
-            language=self.language, languages=[self.pivot],
-        )  # fmt: skip
+            self.test,
+            [table_of(self.corpus, self.pivot)],
+            normalizer="default",
+            language=self.language,
+            languages=[self.pivot],
+        )
         return list(map(bool, flags))
 
     @cached_property
@@ -112,9 +115,16 @@ def open_case(name: str, data: Path, fixed: Path | None, per_type: int) -> Case:
     made = corpus.case(pair)
     train = made.parts.train
     return Case(
-        name, pair.target, pair.pivot, tuple(made.settings), corpus, train, train,
-        list(made.parts.dev), list(made.parts.test),
-    )  # fmt: skip
+        name,
+        pair.target,
+        pair.pivot,
+        tuple(made.settings),
+        corpus,
+        train,
+        train,
+        list(made.parts.dev),
+        list(made.parts.test),
+    )
 
 
 def _fixed_case(corpus: Corpus, folder: Path, per_type: int) -> Case:
@@ -124,6 +134,13 @@ def _fixed_case(corpus: Corpus, folder: Path, per_type: int) -> Case:
         test = [Query(row["mention"], row["entity"], row["type"]) for row in rows]
     drawn = split(whole, per_type=per_type, normalizer="default", language=FIXED_LANGUAGE)
     return Case(
-        FIXED, FIXED_LANGUAGE, FIXED_PIVOT, (ZERO_SHOT, JOINT), corpus, drawn.train, whole,
-        list(drawn.dev), test,
-    )  # fmt: skip
+        FIXED,
+        FIXED_LANGUAGE,
+        FIXED_PIVOT,
+        (ZERO_SHOT, JOINT),
+        corpus,
+        drawn.train,
+        whole,
+        list(drawn.dev),
+        test,
+    )

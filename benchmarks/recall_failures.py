@@ -6,11 +6,11 @@ from recall_cases import Case
 from recall_methods import ROWS
 from recall_results import Cell, path_of, read_json
 
-from candgen.evaluation.ceilings import covered, space, unlike_pivots
+from candgen.evaluation.ceilings import candidate_space, covered, unlike_pivots
 from candgen.generators import METHODS
-from candgen.mentions import MentionTable
-from candgen.methods import place
-from candgen.queries import Query
+from candgen.protocols import gold_rank
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
 
 DEPTH = 300
 SHOWN_NAMES = 6
@@ -41,7 +41,7 @@ def first_places(case: Case, cell: Cell, queries: Sequence[Query]) -> list[int]:
     training = case.training(cell.setting, cell.pivots, whole=True)
     index = METHODS["pti"](training, {"normalizer": "latin", **own})
     found = index.candidates([query.mention for query in queries], DEPTH)
-    return [place(query.entity, some) for query, some in zip(queries, found, strict=True)]
+    return [gold_rank(query.entity, some) for query, some in zip(queries, found, strict=True)]
 
 
 def summary(case: Case, setting: str, pivots: Sequence[str], queries: Sequence[Query]) -> str:
@@ -50,7 +50,7 @@ def summary(case: Case, setting: str, pivots: Sequence[str], queries: Sequence[Q
     unlike = unlike_pivots(
         queries, tables.values(), normalizer="latin", language=case.language, languages=list(tables)
     )
-    found = covered(queries, space(*tables.values()))
+    found = covered(queries, candidate_space(*tables.values()))
     return (
         f"Of these, {int((~found).sum())} have a gold entity that no pivot has, "
         f"and {int((~unlike).sum())} are names of their gold entity after transliteration."

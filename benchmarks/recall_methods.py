@@ -13,11 +13,11 @@ from recall_cases import JOINT, Case
 from recall_results import path_of, read_json
 
 from candgen.auto import choose_normalizer
-from candgen.evaluation.experiment import tune
+from candgen.evaluation.evaluate import tune
 from candgen.generators import METHODS
-from candgen.generators.rerank import Rerank
-from candgen.methods import Generator, Training
-from candgen.queries import Query
+from candgen.generators.rerank.rerank import Rerank
+from candgen.protocols import Generator, Training
+from candgen.tables.queries import Query
 
 K = 30
 LONGEST = 600.0
@@ -106,9 +106,12 @@ def _by(dev: Sequence[Query]) -> str:
 def _with_weights(training: Training, parameters: dict[str, Any], weights: Any) -> Rerank:  # noqa: ANN401
     index = METHODS["pti"](training, {"normalizer": "latin", **parameters})
     return Rerank(
-        index, pivots=training.pivots, target=training.target, language=training.language,
+        index,
+        pivots=training.pivots,
+        target=training.target,
+        language=training.language,
         weights=weights,
-    )  # fmt: skip
+    )
 
 
 def plain(case: Case, setting: str, pivots: list[str], *, method: str) -> Made:
@@ -120,7 +123,7 @@ def plain(case: Case, setting: str, pivots: list[str], *, method: str) -> Made:
 
 def tfidf(case: Case, setting: str, pivots: list[str], *, normalizer: str) -> Made:
     """Build TF-IDF from the same names."""
-    from tfidf import Tfidf  # noqa: PLC0415 -- scikit-learn
+    from tfidf import Tfidf  # noqa: PLC0415
 
     training = case.training(setting, pivots, whole=True)
     own = {} if training.target is None else {case.language: training.target}

@@ -8,7 +8,7 @@ from typing import Any
 
 from folders import RESULTS
 
-from candgen.files import replacing
+from candgen.storage.atomic import atomic_write
 
 FOLDER = RESULTS / "recall"
 
@@ -55,7 +55,7 @@ def write_json(path: Path, content: object) -> None:
     """Write atomically, since another run may be reading."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(content, ensure_ascii=False)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode() + b"\n")
 
 

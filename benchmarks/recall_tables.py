@@ -1,6 +1,6 @@
 """The tables of recall.py, from the stored results."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,9 @@ from recall_cases import JOINT, NAMES, ZERO_SHOT
 from recall_methods import ROWS
 from recall_results import Cell, cells, path_of, read_json
 
-from candgen.evaluation.cells import Difference
 from candgen.evaluation.metrics import Comparison, bootstrap, compare, hits, recall
-from candgen.evaluation.tables import Table
+from candgen.reporting.cells import Difference
+from candgen.reporting.table import Table
 
 KS = (1, 10, 30)
 SETTINGS = (ZERO_SHOT, JOINT)
@@ -33,12 +33,15 @@ class Column:
         known = read_json(path_of(case, "all", "queries"))
         if known is None or setting not in known["settings"]:
             return None
-        found = {cell.method: cell for cell in cells(case, setting, tuple(ROWS))
-                 if cell.queries == known["digest"]}  # fmt: skip
+        found = {
+            cell.method: cell
+            for cell in cells(case, setting, tuple(ROWS))
+            if cell.queries == known["digest"]
+        }
         return cls(case, setting, found, np.array(known["unlike"], np.bool_)) if found else None
 
     def ranks(self, method: str, *, unlike: bool = False) -> npt.NDArray[np.int64]:
-        """Return the ranks of all queries, or of those without an exact match in the pivot."""
+        """Return those of all queries, or of queries without an exact match in the pivot."""
         ranks = np.array(self.cells[method].ranks, np.int64)
         return ranks[self.unlike] if unlike else ranks
 
@@ -58,16 +61,19 @@ def columns(cases: Sequence[str] = NAMES) -> list[Column]:
     return [column for column in every if column is not None]
 
 
-def tables(every: Sequence[Column]) -> Iterator[Table]:
-    """Yield all tables, the most important first."""
-    for unlike in (False, True):
-        yield overview(every, unlike=unlike)
+def tables(every: Sequence[Column]) -> dict[str, Table]:
+    """Return all tables, the most important first, by the names of their CSV files."""
+    made = {
+        "all-queries": overview(every, unlike=False),
+        "without-exact-match": overview(every, unlike=True),
+    }
     if any(last(column) for column in every):
-        yield gains(every)
-        yield losses(every)
-    yield detail(every)
-    yield costs(every)
-    yield chosen(every)
+        made |= {"gain-over-one-pivot": gains(every), "behind-other-methods": losses(every)}
+    return made | {
+        "intervals": detail(every),
+        "costs": costs(every),
+        "chosen-on-dev": chosen(every),
+    }
 
 
 def overview(every: Sequence[Column], *, unlike: bool) -> Table:
@@ -81,11 +87,13 @@ def overview(every: Sequence[Column], *, unlike: bool) -> Table:
 
     rows = tuple(
         (
-            column.setting, column.case, int(column.unlike.sum()) if unlike else len(column.unlike),
+            column.setting,
+            column.case,
+            int(column.unlike.sum()) if unlike else len(column.unlike),
             *(cell(name, column) for name in methods),
         )
         for column in every
-    )  # fmt: skip
+    )
     asked = "queries without an exact match in the pivot" if unlike else "all queries"
     names = ("setting", "pair", "queries", *(ROWS[name].label for name in methods))
     return Table(f"Recall{' / '.join(f'@{k}' for k in KS)}, {asked}", names, rows)
@@ -105,19 +113,32 @@ def gains(every: Sequence[Column]) -> Table:
             continue
         one, thirty = (column.gain(name, "pti", k, unlike=True) for k in (1, 30))
         before, now = (column.recall(method, 1, unlike=True) for method in ("pti", name))
-        rows.append((
-            column.setting, column.case, number, before, now, Difference(one.difference),
-            one.interval.shown, Difference(thirty.difference), thirty.interval.shown,
-        ))  # fmt: skip
+        rows.append(
+            (
+                column.setting,
+                column.case,
+                number,
+                before,
+                now,
+                Difference(one.difference),
+                one.interval.shown,
+                Difference(thirty.difference),
+                thirty.interval.shown,
+            )
+        )
     names = (
-        "setting", "pair", "queries", "PTI, @1", "rerank, @1", "gain @1", "95%", "gain @30",
-        "95% of it",
-    )  # fmt: skip
-    return Table(
-        "Compared with PTI with one pivot, on queries without an exact match in the pivot",
-        names,
-        tuple(rows),
+        "setting",
+        "pair",
+        "queries",
+        "PTI, one pivot @1",
+        "second stage @1",
+        "gain @1",
+        "gain @1, 95%",
+        "gain @30",
+        "gain @30, 95%",
     )
+    title = "Gain over PTI with one pivot, on queries without an exact match in the pivot"
+    return Table(title, names, tuple(rows))
 
 
 def losses(every: Sequence[Column]) -> Table:
@@ -132,16 +153,33 @@ def losses(every: Sequence[Column]) -> Table:
                     found = column.gain(str(name), other, k, unlike=unlike)
                     seen += 1
                     if found.difference < 0:
-                        rows.append((
-                            column.setting, column.case, ROWS[other].label, f"@{k}",
-                            "no exact match" if unlike else "all", Difference(found.difference),
-                            found.interval.shown, f"{found.p_value:.2g}",
-                            "significant" if found.p_value < 0.05 else "",
-                        ))  # fmt: skip
-    names = ("setting", "pair", "compared with", "k", "queries", "difference", "95%", "p", " ")
-    note = f"Of {seen} paired comparisons, those in which rerank is worse."
-    rows.sort(key=lambda row: (not row[-1], row[5]))
-    return Table("Where rerank is worse", names, tuple(rows), note=note)
+                        rows.append(
+                            (
+                                column.setting,
+                                column.case,
+                                ROWS[other].label,
+                                f"@{k}",
+                                "without exact match" if unlike else "all",
+                                Difference(found.difference),
+                                found.interval.shown,
+                                f"{found.p_value:.2g}",
+                                "yes" if found.p_value < 0.05 else "no",
+                            )
+                        )
+    names = (
+        "setting",
+        "pair",
+        "compared with",
+        "k",
+        "queries",
+        "difference",
+        "difference, 95%",
+        "p",
+        "significant",
+    )
+    note = f"Of {seen} paired comparisons, those in which the second stage is behind."
+    rows.sort(key=lambda row: (row[-1] != "yes", row[5]))
+    return Table("Where the second stage is behind", names, tuple(rows), note=note)
 
 
 def detail(every: Sequence[Column]) -> Table:
@@ -158,12 +196,18 @@ def detail(every: Sequence[Column]) -> Table:
                     row.append(f"{recall(ranks, k):.1f} ({interval})" if len(ranks) else None)
             rows.append((*row, cell.more.get("ceiling")))
     names = (
-        "pair", "setting", "method", "queries", *(f"@{k}" for k in KS), "no exact match",
-        *(f"of these @{k}" for k in KS), "ceiling",
-    )  # fmt: skip
+        "pair",
+        "setting",
+        "method",
+        "queries",
+        *(f"@{k}" for k in KS),
+        "without exact match",
+        *(f"of these @{k}" for k in KS),
+        "ceiling",
+    )
     note = (
-        "In brackets 95% bootstrap intervals. Ceiling: percent of all queries whose gold entity "
-        "the index has."
+        "In brackets 95% bootstrap intervals. Ceiling: percent of all queries whose gold is in the "
+        "candidate space."
     )
     return Table("Recall@1, @10 and @30", names, tuple(rows), note=note)
 
@@ -172,18 +216,31 @@ def costs(every: Sequence[Column]) -> Table:
     """CPU time and bytes."""
     rows = tuple(
         (
-            column.case, column.setting, ROWS[name].label, cell.seconds["tuning"],
-            cell.seconds["building"], 1000 * cell.seconds["query"], cell.bytes / 1e6, cell.note,
+            column.case,
+            column.setting,
+            ROWS[name].label,
+            cell.seconds["tuning"],
+            cell.seconds["building"],
+            1000 * cell.seconds["query"],
+            cell.bytes / 1e6,
+            cell.note,
         )
-        for column in every for name, cell in column.cells.items()
-    )  # fmt: skip
+        for column in every
+        for name, cell in column.cells.items()
+    )
     names = (
-        "pair", "setting", "method", "tuning on dev, s", "building, s", "ms a query", "MB",
+        "pair",
+        "setting",
+        "method",
+        "tuning on dev, s",
+        "building, s",
+        "ms per query",
+        "MB",
         "note",
-    )  # fmt: skip
+    )
     note = (
-        "CPU time of all threads, on a machine with other load. MB: the stored index; for TF-IDF, "
-        "its arrays without the strings."
+        "CPU time of all threads, on a machine with other load. MB: size of the stored index; of "
+        "TF-IDF, its arrays without the strings."
     )
     return Table("Costs", names, rows, note=note, decimals=2)
 
@@ -192,11 +249,16 @@ def chosen(every: Sequence[Column]) -> Table:
     """The parameters chosen on dev."""
     rows = tuple(
         (
-            column.case, column.setting, ROWS[name].label, " ".join(cell.pivots),
+            column.case,
+            column.setting,
+            ROWS[name].label,
+            " ".join(cell.pivots),
             in_words(cell.parameters),
         )
-        for column in every for name, cell in column.cells.items() if cell.parameters
-    )  # fmt: skip
+        for column in every
+        for name, cell in column.cells.items()
+        if cell.parameters
+    )
     return Table(
         "Parameters chosen on dev", ("pair", "setting", "method", "pivots", "parameters"), rows
     )

@@ -36,12 +36,12 @@ from synthetic_index import build_index, table_path, warm_up
 from world import load_world, make_queries
 
 import candgen
-from candgen.evaluation.corpus import Corpus, parse_pair
-from candgen.evaluation.paper import PAIRS
-from candgen.generators import rerank_stage
-from candgen.generators.rerank import Rerank
-from candgen.kernels.edits import likeness_rows
-from candgen.text import normalize_many
+from candgen.generators.rerank import stage
+from candgen.generators.rerank.rerank import Rerank
+from candgen.kernels.edit_model import likeness_rows
+from candgen.paper.corpus import Corpus, parse_pair
+from candgen.paper.published import PAIRS
+from candgen.text.normalize import normalize_many
 
 K, DEPTH = 30, 200
 QUERIES = 1000
@@ -113,15 +113,18 @@ def in_kernel(second: Rerank, mentions: Sequence[str]) -> tuple[float, None]:
     def timed(*args: object) -> None:
         seconds.append(cpu_time(partial(likeness_rows, *args))[0])
 
-    with patch.object(rerank_stage, "likeness_rows", timed):
+    with patch.object(stage, "likeness_rows", timed):
         second.candidates(mentions, K)
     return sum(seconds), None
 
 
 def speed(
-    what: dict[str, Any], first: candgen.PivotTokenIndex, both: Rerank, mentions: Sequence[str],
+    what: dict[str, Any],
+    first: candgen.PivotTokenIndex,
+    both: Rerank,
+    mentions: Sequence[str],
     repeats: int,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """Milliseconds a query of each stage and of the peers, in turn."""
     mentions = list(dict.fromkeys(mentions))
     answers = first.candidates(mentions, DEPTH, threads=1)
@@ -146,20 +149,26 @@ def speed(
     candidates, names = sum(map(len, answers)), sum(len(each[1]) for each in asked)
     return [
         {
-            **what, "step": name, "ms a query": 1e3 * statistics.median(some) / len(mentions),
+            **what,
+            "step": name,
+            "ms a query": 1e3 * statistics.median(some) / len(mentions),
             "over the second stage": median_ratio(some, seconds[alone]),
             "translated %": 100 * len(translations) / len(mentions),
             "candidates a query": candidates / len(mentions),
             "names a query": names / len(mentions),
         }
         for name, some in seconds.items()
-    ]  # fmt: skip
+    ]
 
 
 def measure(
-    report: Report, what: dict[str, Any], rows: int, mentions: Sequence[str], repeats: int,
+    report: Report,
+    what: dict[str, Any],
+    rows: int,
+    mentions: Sequence[str],
+    repeats: int,
     build: Callable[[], candgen.PivotTokenIndex],
-) -> None:  # fmt: skip
+) -> None:
     """All tables for one set of names; ``rows`` is how many mentions its tables have."""
     seconds, index = cpu_time(build)
     more, both = cpu_time(partial(Rerank, index, depth=DEPTH))
@@ -171,16 +180,34 @@ def measure(
         opened = candgen.load(Path(folder) / "both")
         report.add("Time (CPU)", speed(what, opened.generator, opened, mentions, repeats))
         del opened
-    report.add("Size", [{
-        **what, "mentions": rows, "spellings": len(spellings.count),
-        "spellings, bytes a mention": sum(each.nbytes for each in spellings.arrays().values())
-        / rows,
-        "index MB": without / 1e6, "with second stage MB": together / 1e6,
-        "with / without": together / without,
-    }])  # fmt: skip
-    report.add("Build (CPU)", [{
-        **what, "first stage s": seconds, "second stage s": more, "second / first": more / seconds,
-    }])  # fmt: skip
+    report.add(
+        "Size",
+        [
+            {
+                **what,
+                "mentions": rows,
+                "spellings": len(spellings.count),
+                "spellings, bytes a mention": sum(
+                    each.nbytes for each in spellings.arrays().values()
+                )
+                / rows,
+                "index MB": without / 1e6,
+                "with second stage MB": together / 1e6,
+                "with / without": together / without,
+            }
+        ],
+    )
+    report.add(
+        "Build (CPU)",
+        [
+            {
+                **what,
+                "first stage s": seconds,
+                "second stage s": more,
+                "second / first": more / seconds,
+            }
+        ],
+    )
 
 
 def measure_synthetic(report: Report, size: int, options: argparse.Namespace) -> None:
@@ -197,9 +224,12 @@ def measure_real(report: Report, corpus: Corpus, key: str, options: argparse.Nam
     case = corpus.case(parse_pair(key, PAIRS, corpus.languages))
     training = case.training(case.settings[-1])
     build = partial(
-        candgen.PivotTokenIndex.build, training.pivots, training.target,
-        language=training.language, normalizer="latin",
-    )  # fmt: skip
+        candgen.PivotTokenIndex.build,
+        training.pivots,
+        training.target,
+        language=training.language,
+        normalizer="latin",
+    )
     tables = [*training.pivots.values(), *([training.target] if training.target else [])]
     mentions = [query.mention for query in case.parts.dev][: options.queries]
     rows = sum(map(len, tables))
@@ -213,9 +243,12 @@ def main() -> None:
     add_size(parser)
     add_data(parser, required=False)
     parser.add_argument(
-        "--pair", nargs="*", default=[FO], metavar="TARGET-PIVOT+PIVOT",
+        "--pair",
+        nargs="*",
+        default=[FO],
+        metavar="TARGET-PIVOT+PIVOT",
         help="pairs of --data (default: %(default)s)",
-    )  # fmt: skip
+    )
     add_queries(parser, QUERIES, "queries")
     add_repeats(parser, REPEATS)
     given = parser.parse_args()

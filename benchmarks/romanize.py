@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 from measure import Report, add_data, add_queries, cpu_time, missing_packages
 
 from candgen import MentionTable, PivotTokenIndex
-from candgen.evaluation.corpus import Case, Corpus, parse_pair
 from candgen.evaluation.metrics import recall
-from candgen.evaluation.paper import PAIRS
-from candgen.methods import place
-from candgen.queries import HARD, Query
-from candgen.text import normalize_joined, normalize_many
+from candgen.paper.corpus import Case, Corpus, parse_pair
+from candgen.paper.published import PAIRS
+from candgen.protocols import gold_rank
+from candgen.tables.queries import HARD, Query
+from candgen.text.normalize import normalize_joined, normalize_many
 
 ALPHA, LAM = 0.4, 1.0
 KS = (1, 30, 200)
@@ -55,7 +55,7 @@ class Made(NamedTuple):
         mentions = [query.mention for query in queries]
         texts = both_texts(mentions, self.language) if self.both else mentions
         found = self.index.candidates(texts, KS[-1], threads=1)
-        return [place(query.entity, some) for query, some in zip(queries, found, strict=True)]
+        return [gold_rank(query.entity, some) for query, some in zip(queries, found, strict=True)]
 
 
 def both_texts(mentions: Sequence[str], language: str) -> list[str]:
@@ -84,9 +84,13 @@ def build(case: Case, normalizer: str) -> Made:
         pivots = {each: both_table(table, each) for each, table in pivots.items()}
         target = None if target is None else both_table(target, language)
     index = PivotTokenIndex.build(
-        pivots, target, language=language, alpha=ALPHA, lam=LAM,
+        pivots,
+        target,
+        language=language,
+        alpha=ALPHA,
+        lam=LAM,
         normalizer="none" if both else normalizer,
-    )  # fmt: skip
+    )
     return Made(index, language, both)
 
 
@@ -105,10 +109,15 @@ def measure(case: Case, normalizer: str) -> dict[str, list[dict[str, Any]]]:
     for name, queries in (("dev", case.parts.dev), ("test", case.parts.test)):
         asking, ranks = cpu_time(partial(made.ranks, queries))
         hard = [rank for rank, query in zip(ranks, queries, strict=True) if query.type == HARD]
-        tables[f"Recall on {name}"] = [{
-            **what, "queries": len(queries), **{f"@{k}": f"{recall(ranks, k):.1f}" for k in KS},
-            "hard": len(hard), **{f"hard @{k}": f"{recall(hard, k):.1f}" for k in KS},
-        }]  # fmt: skip
+        tables[f"Recall on {name}"] = [
+            {
+                **what,
+                "queries": len(queries),
+                **{f"@{k}": f"{recall(ranks, k):.1f}" for k in KS},
+                "hard": len(hard),
+                **{f"hard @{k}": f"{recall(hard, k):.1f}" for k in KS},
+            }
+        ]
     cost = {"MB": stored_size(made.index) / 1e6, "build s": seconds}
     tables["Cost"] = [{**what, **cost, "query ms": 1000 * asking / len(case.parts.test)}]
     return tables
@@ -138,18 +147,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=question)
     add_data(parser)
     parser.add_argument(
-        "--pair", nargs="*", default=SCRIPTS, metavar="TARGET-PIVOT+PIVOT",
+        "--pair",
+        nargs="*",
+        default=SCRIPTS,
+        metavar="TARGET-PIVOT+PIVOT",
         help="pairs for default, latin, both and sound (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--ipa", nargs="*", default=SOUNDS, metavar="TARGET-PIVOT+PIVOT",
+        "--ipa",
+        nargs="*",
+        default=SOUNDS,
+        metavar="TARGET-PIVOT+PIVOT",
         help="pairs for default, latin and ipa (default: %(default)s)",
-    )  # fmt: skip
+    )
     add_queries(parser, 1000)
     parser.add_argument(
-        "--names", type=int, default=NAMES, metavar="N",
+        "--names",
+        type=int,
+        default=NAMES,
+        metavar="N",
         help="names to measure the speed with (default: %(default)s)",
-    )  # fmt: skip
+    )
     given = parser.parse_args()
     corpus = Corpus(given.data, per_type=given.queries)
     report = Report("romanize", question, ())

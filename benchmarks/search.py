@@ -21,22 +21,14 @@ import bm25s
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from measure import (
-    Report,
-    add_queries,
-    add_repeats,
-    add_size,
-    in_turn,
-    median_ratio,
-    wall_time,
-)
+from measure import Report, add_queries, add_repeats, add_size, in_turn, median_ratio, wall_time
 from synthetic_index import LANGUAGE, index_path, table_path
 from world import load_world, make_queries
 
 import candgen
-from candgen.counts import count, pool
+from candgen.index.counts import count, pool
 from candgen.kernels import search as kernels
-from candgen.text import normalize_many
+from candgen.text.normalize import normalize_many
 
 K = 30
 LAM = 0.4
@@ -95,11 +87,18 @@ def percentiles(
     work = index.tokens.search(texts, K, lam=lam).work[:, 2]
     p50, p95, p99, worst = (1e3 * np.quantile(seconds, [0.5, 0.95, 0.99, 1])).tolist()
     return {
-        "lam": lam, "mean ms": 1e3 * float(seconds.mean()), "p50 ms": p50, "p95 ms": p95,
-        "p99 ms": p99, "worst ms": worst, "worst / p50": worst / p50,
-        "postings p50": int(np.median(work)), "postings p99": int(np.quantile(work, 0.99)),
-        "postings worst": int(work.max()), "worst query": queries[int(seconds.argmax())],
-    }  # fmt: skip
+        "lam": lam,
+        "mean ms": 1e3 * float(seconds.mean()),
+        "p50 ms": p50,
+        "p95 ms": p95,
+        "p99 ms": p99,
+        "worst ms": worst,
+        "worst / p50": worst / p50,
+        "postings p50": int(np.median(work)),
+        "postings p99": int(np.quantile(work, 0.99)),
+        "postings worst": int(work.max()),
+        "worst query": queries[int(seconds.argmax())],
+    }
 
 
 # -- peers ----------------------------------------------------------------------------------------
@@ -111,8 +110,10 @@ def weight_matrix(size: int) -> tuple[sp.csr_array, list[str]]:
     counts = count({LANGUAGE: table}, tokenizer=candgen.CharNgrams(), normalizer="default")
     pooled = pool(counts, {LANGUAGE: 1.0})
     (token_total,), (entity_total,), (number,) = (  # one language has one layer of counts
-        pooled.token_total, pooled.entity_total, pooled.number,
-    )  # fmt: skip
+        pooled.token_total,
+        pooled.entity_total,
+        pooled.number,
+    )
     shape = (len(counts.entities), len(counts.vocabulary))
     ids = counts.entities.to_pylist()
     del counts
@@ -160,9 +161,11 @@ def bm25s_retriever(weights: sp.csr_array) -> bm25s.BM25:
     """A retriever whose scores are our weights."""
     retriever = bm25s.BM25(backend="numba")
     retriever.scores = {
-        "data": weights.data, "indices": weights.indices, "indptr": weights.indptr,
+        "data": weights.data,
+        "indices": weights.indices,
+        "indptr": weights.indptr,
         "num_docs": weights.shape[1],
-    }  # fmt: skip
+    }
     retriever.nonoccurrence_array = None
     retriever.vocab_dict = {"": 0}
     retriever.unique_token_ids_set = set(range(weights.shape[0]))
@@ -182,9 +185,12 @@ def bm25s_calls(retriever: bm25s.BM25, lists: list[list[list[int]]]) -> tuple[Fl
 
 
 def compare_answers(
-    peer: str, ours: list[list[candgen.Candidate]], theirs: list[Answer], ids: Sequence[str],
+    peer: str,
+    ours: list[list[candgen.Candidate]],
+    theirs: list[Answer],
+    ids: Sequence[str],
     tolerance: float,
-) -> None:  # fmt: skip
+) -> None:
     """Raise AssertionError unless a peer has the same entities and scores, up to rounding.
 
     Equal scores have no order among the peers, so entities are compared where the score is above
@@ -202,16 +208,22 @@ def compare_answers(
         least = expected.min(initial=np.inf) * (1 + 2 * tolerance)
         mine = {candidate.entity: candidate.score for candidate in candidates}
         yours = {ids[at]: score for at, score in zip(columns, scores, strict=True)}
-        alone = {entity for entity in mine.keys() ^ yours.keys()
-                 if (mine.get(entity) or yours[entity]) > least}  # fmt: skip
+        alone = {
+            entity
+            for entity in mine.keys() ^ yours.keys()
+            if (mine.get(entity) or yours[entity]) > least
+        }
         if alone:
             raise AssertionError(f"{peer}: only one of the two answers has {sorted(alone)[:3]}")
 
 
 def against_peers(
-    size: int, index: candgen.PivotTokenIndex, queries: Sequence[str], texts: Sequence[str],
+    size: int,
+    index: candgen.PivotTokenIndex,
+    queries: Sequence[str],
+    texts: Sequence[str],
     repeats: int,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """The same queries for all, in turn, after a round that is not counted but compared."""
     weights, ids = weight_matrix(size)
     tokens = [index.tokens.tokens(text) for text in texts]
@@ -232,22 +244,28 @@ def against_peers(
     means = {name: [float(run[0].mean()) for run in runs] for name, runs in rounds.items()}
     medians = {name: [float(np.median(run[0])) for run in runs] for name, runs in rounds.items()}
     return [
-        {"what": name, "entities": size,
-         "mean ms": 1e3 * statistics.median(means[name]),
-         "median ms": 1e3 * statistics.median(medians[name]),
-         "mean / candgen": median_ratio(means[name], means[OURS]),
-         "median / candgen": median_ratio(medians[name], medians[OURS])}
+        {
+            "what": name,
+            "entities": size,
+            "mean ms": 1e3 * statistics.median(means[name]),
+            "median ms": 1e3 * statistics.median(medians[name]),
+            "mean / candgen": median_ratio(means[name], means[OURS]),
+            "median / candgen": median_ratio(medians[name], medians[OURS]),
+        }
         for name in runs
-    ]  # fmt: skip
+    ]
 
 
 # -- tables ---------------------------------------------------------------------------------------
 
 
 def calls_and_kernel(
-    size: int, index: candgen.PivotTokenIndex, queries: Sequence[str], texts: Sequence[str],
+    size: int,
+    index: candgen.PivotTokenIndex,
+    queries: Sequence[str],
+    texts: Sequence[str],
     repeats: int,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """What a single call costs beyond the kernel."""
     runs: dict[str, Callable[[], Any]] = {
         "single": partial(single_calls, index, queries),
@@ -259,13 +277,14 @@ def calls_and_kernel(
     means = [float(run[0].mean()) for run in rounds["single"]]
     batch = [seconds / len(texts) for seconds in rounds["batch"]]
     return {
-        "entities": size, "call, median ms": 1e3 * statistics.median(calls),
+        "entities": size,
+        "call, median ms": 1e3 * statistics.median(calls),
         "its kernel, median ms": 1e3 * statistics.median(inside),
         "median / median": median_ratio(calls, inside),
         "call, mean ms": 1e3 * statistics.median(means),
         "kernel in a batch, mean ms": 1e3 * statistics.median(batch),
         "mean / mean": median_ratio(means, batch),
-    }  # fmt: skip
+    }
 
 
 def throughput(
@@ -279,11 +298,12 @@ def throughput(
     rounds = in_turn(runs, repeats)
     one, two = ([seconds for seconds, _ in rounds[threads]] for threads in (1, 2))
     return {
-        "entities": size, "mentions": len(queries),
+        "entities": size,
+        "mentions": len(queries),
         "a second, 1 thread": len(queries) / statistics.median(one),
         "a second, 2 threads": len(queries) / statistics.median(two),
         "2 threads / 1": median_ratio(one, two),
-    }  # fmt: skip
+    }
 
 
 def measure(size: int, options: argparse.Namespace, report: Report) -> None:
@@ -295,12 +315,12 @@ def measure(size: int, options: argparse.Namespace, report: Report) -> None:
         index.candidates(queries, K, lam=lam)
     single_calls(index, queries[:100])
     repeats = options.repeats
-    report.add("Single calls, one thread (CPU time)", [
-        {"entities": size, **percentiles(index, queries, texts, lam)} for lam in LAMS
-    ])  # fmt: skip
     report.add(
-        "A call and its kernel (CPU time)",
-        [calls_and_kernel(size, index, queries, texts, repeats)],
+        "Single calls, one thread (CPU time)",
+        [{"entities": size, **percentiles(index, queries, texts, lam)} for lam in LAMS],
+    )
+    report.add(
+        "A call and its kernel (CPU time)", [calls_and_kernel(size, index, queries, texts, repeats)]
     )
     report.add("Batches (wall time)", [throughput(size, index, queries, repeats)])
     few = slice(0, PEER_QUERIES)

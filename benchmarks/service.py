@@ -141,9 +141,7 @@ class Calls:
             self.over.set()
 
 
-def ask(
-    port: int, requests: Sequence[bytes], connections: int, most: int, seconds: float
-) -> Load:  # fmt: skip
+def ask(port: int, requests: Sequence[bytes], connections: int, most: int, seconds: float) -> Load:
     """Send at most ``most`` requests for at most ``seconds`` over several connections."""
 
     async def run() -> Load:
@@ -188,9 +186,18 @@ class Asked(NamedTuple):
 def service(path: Path, workers: int) -> Iterator[Asked]:
     """Run ``candgen serve``."""
     command = [
-        sys.executable, "-m", "candgen", "serve", f"bench={path}", "--port", "0",
-        "--workers", str(workers), "--max-requests", "256",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "candgen",
+        "serve",
+        f"bench={path}",
+        "--port",
+        "0",
+        "--workers",
+        str(workers),
+        "--max-requests",
+        "256",
+    ]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
     ) as process:
@@ -274,9 +281,13 @@ def cpu(processes: Sequence[psutil.Process]) -> float:
 
 
 def load(
-    pool: ProcessPoolExecutor, asked: Asked, requests: Sequence[bytes], connections: int,
-    most: int, seconds: float,
-) -> Load:  # fmt: skip
+    pool: ProcessPoolExecutor,
+    asked: Asked,
+    requests: Sequence[bytes],
+    connections: int,
+    most: int,
+    seconds: float,
+) -> Load:
     """Return what the client measured, with the CPU seconds of the server's processes."""
     before = cpu(asked.processes)
     made = pool.submit(ask, asked.port, requests, connections, most, seconds).result()
@@ -295,9 +306,12 @@ def calls(index: Any, mentions: Sequence[str]) -> Load:  # noqa: ANN401
 
 
 def one_connection(
-    pool: ProcessPoolExecutor, path: Path, mentions: Sequence[str], asked: dict[str, Asked],
+    pool: ProcessPoolExecutor,
+    path: Path,
+    mentions: Sequence[str],
+    asked: dict[str, Asked],
     repeats: int,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """What a single mention costs a single client, the servers in turn."""
     index = candgen.load(path)
     requests = [single(mention) for mention in mentions]
@@ -326,18 +340,17 @@ def one_connection(
             "p50 over the call, ms": statistics.median(
                 a - b for a, b in zip(p50[name], p50["Python call"], strict=True)
             ),
-            "CPU ms a request": 1e3 * statistics.median(
-                each.cpu / len(each.seconds) for each in rounds[name]
-            ),
+            "CPU ms a request": 1e3
+            * statistics.median(each.cpu / len(each.seconds) for each in rounds[name]),
             "errors": sum(each.errors for each in rounds[name]),
         }
         for name in runs
-    ]  # fmt: skip
+    ]
 
 
 def many_connections(
     pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Asked, seconds: float
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """Requests per second and their latency, by connections and mentions per request."""
     many = min(BATCH, len(mentions))
     starts = range(0, len(mentions) - many + 1, many)
@@ -350,14 +363,16 @@ def many_connections(
         made = load(pool, asked, kinds[size], connections, 10**6, seconds)
         rows.append(
             {
-                "connections": connections, "mentions a request": size,
+                "connections": connections,
+                "mentions a request": size,
                 "requests/s": len(made.seconds) / made.wall,
                 "mentions/s": size * len(made.seconds) / made.wall,
                 **quantiles(made.seconds),
                 "CPU ms a request": 1e3 * made.cpu / len(made.seconds),
-                "requests": len(made.seconds), "errors": made.errors,
+                "requests": len(made.seconds),
+                "errors": made.errors,
             }
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -381,7 +396,7 @@ class Memory(threading.Thread):
 
 def sustained_load(
     pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Asked, seconds: float
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Errors, latency and memory under the largest number of connections."""
     memory = Memory(asked.processes)
     memory.start()
@@ -391,11 +406,17 @@ def sustained_load(
     memory.join()
     rss, pss = zip(*memory.seen, strict=True)
     return {
-        "connections": max(CONNECTIONS), "seconds": made.wall, "requests": len(made.seconds),
-        "errors": made.errors, **quantiles(made.seconds),
-        "RSS MB, begin": rss[0] / 1e6, "RSS MB, end": rss[-1] / 1e6, "RSS MB, most": max(rss) / 1e6,
-        "PSS MB, begin": pss[0] / 1e6, "PSS MB, end": pss[-1] / 1e6,
-    }  # fmt: skip
+        "connections": max(CONNECTIONS),
+        "seconds": made.wall,
+        "requests": len(made.seconds),
+        "errors": made.errors,
+        **quantiles(made.seconds),
+        "RSS MB, begin": rss[0] / 1e6,
+        "RSS MB, end": rss[-1] / 1e6,
+        "RSS MB, most": max(rss) / 1e6,
+        "PSS MB, begin": pss[0] / 1e6,
+        "PSS MB, end": pss[-1] / 1e6,
+    }
 
 
 # -- the command ----------------------------------------------------------------------------------
@@ -440,17 +461,25 @@ def main() -> None:
     add_queries(parser, QUERIES, "distinct mentions")
     add_repeats(parser, REPEATS)
     parser.add_argument(
-        "--seconds", type=float, default=60.0, metavar="S",
+        "--seconds",
+        type=float,
+        default=60.0,
+        metavar="S",
         help="seconds of sustained load (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--workers", type=int, default=1, metavar="N",
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
         help="processes of the service (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--method", choices=("pti", "rerank"), default="pti",
+        "--method",
+        choices=("pti", "rerank"),
+        default="pti",
         help="the kind of index (default: %(default)s)",
-    )  # fmt: skip
+    )
     options = parser.parse_args()
     name = "service" if options.method == "pti" else "service-rerank"
     report = Report(name, question, options.size)

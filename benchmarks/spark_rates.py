@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from measure import Report, add_repeats, cpu_time
 
-from candgen.wikipedia.mirror import Wiki, find_wikis
 from candgen.wikipedia.options import Options
-from candgen.wikipedia.spark_tasks import rows, tasks
+from candgen.wikipedia.spark.dump_folder import Wiki, find_wikis
+from candgen.wikipedia.spark.tasks import rows, tasks
 
 REPEATS = 3
 MB = 1e6
@@ -70,13 +70,14 @@ def main() -> None:
         "Reading",
         [
             {
-                "wiki": language, **each,
+                "wiki": language,
+                **each,
                 "CPU s a MB": each["CPU seconds"] / each["compressed MB"],
                 "Parquet MB a MB": each["rows as Parquet MB"] / each["compressed MB"],
             }
             for language, each in wikis.items()
         ],
-    )  # fmt: skip
+    )
     report.write()
 
 

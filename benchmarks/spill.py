@@ -84,13 +84,16 @@ def measure(real: Path, folder: Path, options: argparse.Namespace) -> dict[str, 
     work = partial(in_child, run, OURS, short, long, workers=options.workers)
     most, taken = watched(work)
     return {
-        "links": int(taken["links"]), "GB of XML": size.xml / 1e9,
-        "GB of bz2": long.stat().st_size / 1e9, "workers": options.workers,
-        "CPU s": taken["cpu"], "wall s": taken["wall"],
+        "links": int(taken["links"]),
+        "GB of XML": size.xml / 1e9,
+        "GB of bz2": long.stat().st_size / 1e9,
+        "workers": options.workers,
+        "CPU s": taken["cpu"],
+        "wall s": taken["wall"],
         "links/s (wall)": taken["links"] / taken["wall"],
         **{f"{what}, MB": memory / 1e6 for what, memory in most.items()},
         "before the start, MB": taken["before"] / 1e6,
-    }  # fmt: skip
+    }
 
 
 def main() -> None:
@@ -101,21 +104,32 @@ def main() -> None:
         "--dump", type=Path, required=True, metavar="FILE", help="a real dump, .xml.bz2"
     )
     parser.add_argument(
-        "--links", type=int, default=50_000_000, metavar="N",
+        "--links",
+        type=int,
+        default=50_000_000,
+        metavar="N",
         help="links of the synthetic dump (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--titles", type=int, default=3_000_000, metavar="N",
+        "--titles",
+        type=int,
+        default=3_000_000,
+        metavar="N",
         help="distinct titles of the synthetic dump (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--workers", type=int, default=2, metavar="N",
+        "--workers",
+        type=int,
+        default=2,
+        metavar="N",
         help="worker processes (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--folder", type=Path, default=Path(tempfile.gettempdir()),
+        "--folder",
+        type=Path,
+        default=Path(tempfile.gettempdir()),
         help="folder for temporary files (default: %(default)s)",
-    )  # fmt: skip
+    )
     options = parser.parse_args()
     free, needed = shutil.disk_usage(options.folder).free, DISK_A_LINK * options.links
     if free < needed:
@@ -127,8 +141,10 @@ def main() -> None:
     os.environ["TMPDIR"] = str(options.folder)  # for the child processes
     report = Report("spill", question, [options.links])
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        report.add("Counting links: CPU time, and peak memory of all processes",
-                   [measure(options.dump, Path(folder), options)])  # fmt: skip
+        report.add(
+            "Counting links: CPU time, and peak memory of all processes",
+            [measure(options.dump, Path(folder), options)],
+        )
     report.write()
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from candgen.mentions import MentionTable
-from candgen.text import normalize_many
+from candgen.tables.mention_table import MentionTable
+from candgen.text.normalize import normalize_many
 
 QUERIES_AT_ONCE = 50
 DIGITS = 5
@@ -55,9 +55,12 @@ class Tfidf:
         owner = {entity: number for number, entity in enumerate(entities)}
         start = np.searchsorted([owner[entity] for entity, _ in listed], range(len(entities)))
         vectorizer = TfidfVectorizer(
-            analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True, lowercase=False,
+            analyzer="char_wb",
+            ngram_range=(2, 5),
+            sublinear_tf=True,
+            lowercase=False,
             dtype=np.float32,
-        )  # fmt: skip
+        )
         vectors = vectorizer.fit_transform(list(numbers)).T.tocsr()
         return cls(vectorizer, vectors, entities, np.array(text), start, normalizer, language)
 

@@ -16,14 +16,14 @@ from typing import Any
 
 from measure import Report, add_data, add_queries, add_repeats, cpu_time, in_turn, median_ratio
 
-from candgen.evaluation.corpus import Corpus, parse_pair
-from candgen.evaluation.experiment import tune
+from candgen.evaluation.evaluate import tune
 from candgen.evaluation.metrics import recall
-from candgen.evaluation.paper import PAIRS
 from candgen.generators import METHODS
-from candgen.generators.pivot_search import search_weights
-from candgen.methods import Training, rank_golds
-from candgen.queries import Query
+from candgen.generators.pivot.weight_search import search_weights
+from candgen.paper.corpus import Corpus, parse_pair
+from candgen.paper.published import PAIRS
+from candgen.protocols import Training, rank_golds
+from candgen.tables.queries import Query
 
 K = 30
 REPEATS = 3
@@ -101,9 +101,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     add_data(parser)
     parser.add_argument(
-        "--pair", nargs="+", default=["fo-is", "mk-bg", "bar-de", "li-nl"],
-        metavar="TARGET-PIVOT+PIVOT", help="pairs to tune (default: %(default)s)",
-    )  # fmt: skip
+        "--pair",
+        nargs="+",
+        default=["fo-is", "mk-bg", "bar-de", "li-nl"],
+        metavar="TARGET-PIVOT+PIVOT",
+        help="pairs to tune (default: %(default)s)",
+    )
     add_queries(parser, 1000)
     add_repeats(parser, REPEATS)
     arguments = parser.parse_args()

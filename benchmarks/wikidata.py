@@ -142,9 +142,12 @@ def parse(kind: str, path: Path) -> None:
 def ours(path: Path, folder: Path, workers: int = 1) -> None:
     """Extract the tables of four languages and the entities."""
     extract_wikidata(
-        path, folder, selection=Selection(languages=LANGUAGES), workers=workers,
+        path,
+        folder,
+        selection=Selection(languages=LANGUAGES),
+        workers=workers,
         part_size=None if workers == 1 else 1 << 20,  # small parts: the dump is small
-    )  # fmt: skip
+    )
 
 
 def memory_of(path: Path, folder: Path) -> int:
@@ -175,9 +178,15 @@ def measure(
     size = paths["plain"].stat().st_size
     report.add(
         "The dump",
-        [{"items": number, "MB": size / 1e6, "kB an item": size / 1e3 / number,
-          **{f"{kind}, MB": paths[kind].stat().st_size / 1e6 for kind in ("gz", "bz2")}}],
-    )  # fmt: skip
+        [
+            {
+                "items": number,
+                "MB": size / 1e6,
+                "kB an item": size / 1e3 / number,
+                **{f"{kind}, MB": paths[kind].stat().st_size / 1e6 for kind in ("gz", "bz2")},
+            }
+        ],
+    )
     for kind, path in paths.items():
         works = {
             "decompress": partial(decompress, kind, path),
@@ -189,15 +198,18 @@ def measure(
             f"One process (CPU time, medians of {repeats})",
             [
                 {
-                    "format": kind, "what": name, "s": median(seconds),
-                    "items a s": number / median(seconds), "MB a s": size / 1e6 / median(seconds),
+                    "format": kind,
+                    "what": name,
+                    "s": median(seconds),
+                    "items a s": number / median(seconds),
+                    "MB a s": size / 1e6 / median(seconds),
                     "over decompress": median_ratio(seconds, found["decompress"]),
                     "over json.loads": median_ratio(seconds, found["decompress, json.loads"]),
                     "real dump, h": hours(size / median(seconds)),
                 }
                 for name, seconds in found.items()
             ],
-        )  # fmt: skip
+        )
         runs = {
             workers: partial(waited, partial(ours, path, folder / f"made-{kind}", workers))
             for workers in (1, 2)
@@ -207,12 +219,14 @@ def measure(
             f"Two processes (elapsed seconds with their start, medians of {repeats})",
             [
                 {
-                    "format": kind, "one, s": median(passed["1"]), "two, s": median(passed["2"]),
+                    "format": kind,
+                    "one, s": median(passed["1"]),
+                    "two, s": median(passed["2"]),
                     "one / two": median_ratio(passed["1"], passed["2"]),
                     "memory of one, MB": in_child(memory_of, path, folder / "child") / 1e6,
                 }
             ],
-        )  # fmt: skip
+        )
 
 
 def main() -> None:
@@ -220,9 +234,12 @@ def main() -> None:
     question = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(description=question)
     parser.add_argument(
-        "--items", type=int, default=20_000, metavar="N",
+        "--items",
+        type=int,
+        default=20_000,
+        metavar="N",
         help="items of the synthetic dump (default: %(default)s)",
-    )  # fmt: skip
+    )
     add_repeats(parser, REPEATS)
     given = parser.parse_args()
     number = given.items

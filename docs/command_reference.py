@@ -1,4 +1,4 @@
-"""The reference of the command line, as Markdown, from the commands themselves."""
+"""The reference of the command line as Markdown, made from the commands."""
 
 import re
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from typer.main import get_command
 from candgen.cli import app
 
 _BLOCK = "\b\n"
-"""What click and Typer put before a paragraph whose lines are to stay as they are."""
+"""What click and Typer put before a paragraph whose line breaks are kept."""
 
 
 def command_reference() -> str:
-    """Every command, in the order of ``candgen --help``: a table of them, then a section each."""
+    """Return a table of the commands, in the order of ``candgen --help``, then their sections."""
     group: Any = get_command(app)
     context = group.make_context("candgen", [], resilient_parsing=True)
     lines = ["| command | what it does |", "|---|---|"]
@@ -37,9 +37,11 @@ def command_reference() -> str:
 
 
 def _parameters(command: Any, context: Any) -> Iterator[str]:  # noqa: ANN401 (click's or Typer's)
-    """The arguments, then the options: how each is written, what it means, its default."""
+    """Yield the arguments, then the options that are not hidden: spelling, meaning, default."""
     for parameter in command.get_params(context):
-        written, meaning = parameter.get_help_record(context)
+        if (record := parameter.get_help_record(context)) is None:
+            continue
+        written, meaning = record
         text, _, facts = meaning.removesuffix("]").partition("  [")
         facts = re.sub(r"default: \((.*)\)", r"default: \1", facts)
         shown = _prose(text) + (f" *{_prose(facts)}*" if facts else "")
@@ -49,7 +51,7 @@ def _parameters(command: Any, context: Any) -> Iterator[str]:  # noqa: ANN401 (c
 
 
 def _paragraph(text: str) -> str:
-    """A paragraph of help: prose, or a title with lines that are kept as they are."""
+    """Return a paragraph of help: prose, or a title with a block of lines."""
     if not text.startswith(_BLOCK):
         return _prose(text)
     title, _, lines = text.removeprefix(_BLOCK).partition("\n")
@@ -62,6 +64,6 @@ def _fenced(language: str, text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Text that Markdown shows as it is, with options as code."""
+    """Return text that Markdown shows unchanged, with options as code."""
     escaped = re.sub(r"([\\`*_<>\[\]|#])", r"\\\1", text)
     return re.sub(r"(?<![\w-])--?[a-z][a-z-]*", r"`\g<0>`", escaped)

@@ -1,4 +1,4 @@
-"""How Sphinx makes a site of these pages: ``make docs``."""
+"""Sphinx's configuration for the site that ``make docs`` builds of these pages."""
 
 import re
 import sys
@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from command_reference import command_reference
 
-from candgen.versions import version as installed_version
+from candgen.storage.versions import version as installed_version
 
 project = "candgen"
 author = "The candgen developers"
@@ -37,12 +37,12 @@ html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_copyright = False
-pygments_style = "friendly"
-pygments_dark_style = "monokai"
+pygments_style = "a11y-light"  # furo brings both; a test measures the contrast of their colours
+pygments_dark_style = "a11y-high-contrast-dark"
 
 
 def _fill_in(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the commands where cli.md leaves room for them."""
+    """Insert the reference of the commands into cli.md."""
     if page == "cli":
         source[0] = source[0].replace("<!-- commands -->", command_reference())
 
@@ -50,7 +50,7 @@ def _fill_in(_app: Sphinx, page: str, source: list[str]) -> None:
 def _keep_formulas(
     _app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]
 ) -> None:
-    """Show what docstrings indent, which are formulas, as they write it."""
+    """Show indented lines of docstrings, which are formulas, as literal blocks."""
     text = "\n".join(lines)
     lines[:] = re.sub(r"(?<=\n\n)(?=    \S)", "::\n\n", text).split("\n")
 
@@ -58,12 +58,12 @@ def _keep_formulas(
 def _skip_fields(
     _app: Sphinx, _what: str, _name: str, member: object, _skipped: object, _options: object
 ) -> bool | None:
-    """Leave out the fields of named tuples: their signatures have them."""
+    """Leave out the fields of named tuples, which their signatures list."""
     return True if str(member.__doc__).startswith("Alias for field") else None
 
 
 def setup(app: Sphinx) -> None:
-    """Called by Sphinx."""
+    """Connect the functions above; Sphinx calls this."""
     app.connect("source-read", _fill_in)
     app.connect("autodoc-process-docstring", _keep_formulas)
     app.connect("autodoc-skip-member", _skip_fields)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from bad_server import serving
 from candgen.cli import main
-from dumps import write_dump
-from faroese_wiki import PAGES
+from tests.support.dumps import write_dump
+from tests.support.faroese_wiki import PAGES
+from tests.support.faulty_mirror import serving
 
 settings.register_profile("ci", deadline=None, print_blob=True)
 settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=2000)

@@ -9,14 +9,14 @@ import pytest
 import candgen
 from candgen import MentionTable, auto
 from candgen.auto import build_auto, choose_normalizer, choose_pivots
-from candgen.calibration import Calibration
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.dataset import read_dataset
-from candgen.evaluation.table_folder import TableFolder
+from candgen.generators.calibration import Calibration
 from candgen.integrations import cldr
-from candgen.methods import Training, rank_golds
-from candgen.queries import Query
+from candgen.protocols import Training, rank_golds
+from candgen.tables.queries import Query
+from candgen.tables.table_folder import TableFolder
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +254,7 @@ def test_a_folder_of_extract_wikidata_has_a_table_that_is_no_language(folder, tm
 def test_a_normalizer_must_pay(names, monkeypatch):
     parts = candgen.split(names["mk"], per_type=100, normalizer="default", language="mk")
     training = Training({"en": names["en"], "da": names["da"]}, parts.train, "mk")
-    monkeypatch.setattr(auto, "PAYS", 1000.0)
+    monkeypatch.setattr(auto, "MIN_NORMALIZER_GAIN", 1000.0)
     assert choose_normalizer(training, parts.dev)[0] == "default"
 
 

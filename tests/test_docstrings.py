@@ -14,7 +14,7 @@ if importlib.util.find_spec("torch") is None:
 if importlib.util.find_spec("spacy") is None:
     LEFT_OUT.append("candgen.integrations.spacy")  # it needs spaCy, which is optional
 if importlib.util.find_spec("pyspark") is None:
-    LEFT_OUT.append("candgen.wikipedia.spark")  # it needs PySpark, which is optional
+    LEFT_OUT.append("candgen.wikipedia.spark.extract")  # it needs PySpark, which is optional
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(candgen.__path__, "candgen.")

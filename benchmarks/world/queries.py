@@ -104,5 +104,12 @@ def insert_letter(name: str, rng: np.random.Generator) -> str:
 
 
 # Other spellings are the commonest difference between related languages.
-EDITS = (change_sound, change_sound, change_sound, change_ending, double_letter, drop_letter,
-         insert_letter)  # fmt: skip
+EDITS = (
+    change_sound,
+    change_sound,
+    change_sound,
+    change_ending,
+    double_letter,
+    drop_letter,
+    insert_letter,
+)

@@ -5,23 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from candgen.auto import Auto, build_auto
-    from candgen.conformance import check_generator
     from candgen.errors import CandgenError
-    from candgen.evaluation.experiment import evaluate
-    from candgen.evaluation.pivots import PivotRanking, rank_pivots
+    from candgen.evaluation.evaluate import evaluate
+    from candgen.evaluation.pivot_ranking import PivotRanking, rank_pivots
     from candgen.evaluation.report import Report
     from candgen.evaluation.split import Split, split
-    from candgen.generators import load
     from candgen.generators.candidate import Candidate
     from candgen.generators.cascade import Cascade
-    from candgen.generators.explanation import Explanation
+    from candgen.generators.conformance import check_generator
     from candgen.generators.neural.charagram import Charagram
-    from candgen.generators.pivot import PivotTokenIndex
-    from candgen.generators.rerank import Rerank
+    from candgen.generators.pivot.explanation import Explanation
+    from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
+    from candgen.generators.registry import load
+    from candgen.generators.rerank.rerank import Rerank
     from candgen.generators.wikipriors import WikiPriors
-    from candgen.mentions import MentionTable
-    from candgen.queries import Query
-    from candgen.tokenizers import CharNgrams, WholeMention, Words
+    from candgen.tables.mention_table import MentionTable
+    from candgen.tables.queries import Query
+    from candgen.text.tokenizers import CharNgrams, WholeMention, Words
 
 __all__ = [
     "Auto",
@@ -54,24 +54,24 @@ _HOMES = {
     "Candidate": "candgen.generators.candidate",
     "CandgenError": "candgen.errors",
     "Cascade": "candgen.generators.cascade",
-    "CharNgrams": "candgen.tokenizers",
+    "CharNgrams": "candgen.text.tokenizers",
     "Charagram": "candgen.generators.neural.charagram",
-    "Explanation": "candgen.generators.explanation",
-    "MentionTable": "candgen.mentions",
-    "PivotRanking": "candgen.evaluation.pivots",
-    "PivotTokenIndex": "candgen.generators.pivot",
-    "Query": "candgen.queries",
-    "Rerank": "candgen.generators.rerank",
+    "Explanation": "candgen.generators.pivot.explanation",
+    "MentionTable": "candgen.tables.mention_table",
+    "PivotRanking": "candgen.evaluation.pivot_ranking",
+    "PivotTokenIndex": "candgen.generators.pivot.pivot_token_index",
+    "Query": "candgen.tables.queries",
+    "Rerank": "candgen.generators.rerank.rerank",
     "Report": "candgen.evaluation.report",
     "Split": "candgen.evaluation.split",
-    "WholeMention": "candgen.tokenizers",
+    "WholeMention": "candgen.text.tokenizers",
     "WikiPriors": "candgen.generators.wikipriors",
-    "Words": "candgen.tokenizers",
+    "Words": "candgen.text.tokenizers",
     "build_auto": "candgen.auto",
-    "check_generator": "candgen.conformance",
-    "evaluate": "candgen.evaluation.experiment",
-    "load": "candgen.generators",
-    "rank_pivots": "candgen.evaluation.pivots",
+    "check_generator": "candgen.generators.conformance",
+    "evaluate": "candgen.evaluation.evaluate",
+    "load": "candgen.generators.registry",
+    "rank_pivots": "candgen.evaluation.pivot_ranking",
     "split": "candgen.evaluation.split",
 }
 

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from candgen.calibration import Calibration
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
-from candgen.evaluation.ceilings import ceiling, space
-from candgen.evaluation.experiment import evaluate, tune
-from candgen.evaluation.pivots import PivotRanking, rank_pivots
+from candgen.evaluation.ceilings import candidate_space, ceiling
+from candgen.evaluation.evaluate import evaluate, tune
+from candgen.evaluation.pivot_ranking import PivotRanking, rank_pivots
 from candgen.evaluation.report import Report
 from candgen.evaluation.split import Split, split
 from candgen.evaluation.tuning import Tuning
-from candgen.generators.rerank import DEPTH, Rerank
-from candgen.generators.rerank_method import RERANK
-from candgen.mentions import MentionTable
-from candgen.methods import Progress, Training, nothing
-from candgen.queries import EASY, Query
+from candgen.generators.calibration import Calibration
+from candgen.generators.rerank.method import RERANK
+from candgen.generators.rerank.rerank import DEPTH, Rerank
+from candgen.protocols import Progress, Training, no_progress
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import EASY, Query
 
 log = logging.getLogger("candgen")
 
@@ -33,9 +33,9 @@ ENGLISH = "en"
 
 NORMALIZERS = ("default", "latin", "sound")
 """From the simplest to the one that changes most."""
-PAYS = 0.3
+MIN_NORMALIZER_GAIN = 0.3
 """Points by which a normalizer must be ahead of a simpler one."""
-UNTUNED: Mapping[str, Any] = {"alpha": 1.0, "lam": 1.0, "normalizer": "latin"}
+DEFAULTS_WITHOUT_DEV: Mapping[str, Any] = {"alpha": 1.0, "lam": 1.0, "normalizer": "latin"}
 """Where there are no dev queries."""
 FEWEST_QUERIES = 30
 STAGES = ("first stage", "both stages")
@@ -73,7 +73,7 @@ def build_auto(
     language: str | None = None,
     most: int = MOST_PIVOTS,
     seed: int = 0,
-    progress: Progress = nothing,
+    progress: Progress = no_progress,
 ) -> Auto:
     """Choose pivots, normalizer and weights for a target, and build both stages.
 
@@ -88,7 +88,7 @@ def build_auto(
         raise ParameterError("the target has no names: give a table, or at least one name")
     parts = _parts(target, seed, language) if isinstance(target, MentionTable) else None
     known = names if names is not None else target if parts is None else parts.train
-    assert known is not None  # noqa: S101 (one of the three is there)
+    assert known is not None  # noqa: S101
     own = target if isinstance(target, MentionTable) else None
     ranking, pivots = choose_pivots(
         known, candidates, language=language, most=most, own=own, progress=progress
@@ -98,7 +98,7 @@ def build_auto(
         table = target if isinstance(target, MentionTable) else None
         training = Training(pivots, table, language, progress=progress)
         reasons.append(_why_untuned(table))
-        return Auto(RERANK.build(training, UNTUNED), ranking, tuple(reasons))  # type: ignore[arg-type]
+        return Auto(RERANK.build(training, DEFAULTS_WITHOUT_DEV), ranking, tuple(reasons))  # type: ignore[arg-type]
     training = Training(pivots, parts.train, language, dev=parts.dev, progress=progress)
     normalizer, why = choose_normalizer(training, parts.dev)
     tuning = tune(RERANK, training, parts.dev, fixed={"normalizer": normalizer})
@@ -106,9 +106,11 @@ def build_auto(
     reasons += [why, *_why_weights(tuning)]
     tried: Any = RERANK(training, parameters)
     report = evaluate(
-        dict(zip(STAGES, (tried.generator, tried), strict=True)), parts.test, ks=(1, 10, 30),
+        dict(zip(STAGES, (tried.generator, tried), strict=True)),
+        parts.test,
+        ks=(1, 10, 30),
         progress=progress,
-    )  # fmt: skip
+    )
     reasons.append(_why_stage(report, tried))
     whole = Training(pivots, target, language, progress=progress)  # type: ignore[arg-type]
     index: Any = RERANK(whole, parameters)
@@ -127,16 +129,22 @@ def choose_pivots(
     language: str | None = None,
     most: int = MOST_PIVOTS,
     own: MentionTable | None = None,
-    progress: Progress = nothing,
+    progress: Progress = no_progress,
 ) -> tuple[PivotRanking, dict[str, MentionTable]]:
     """The languages whose names are most like the target's, and English; their tables are read.
 
     ``own`` is the whole table that the target is a part of: no pivot, under whatever name.
     """
     ranking = rank_pivots(
-        target, candidates, by="closeness", language=language, most=most, least=LEAST_GAIN,
-        own=own, progress=progress,
-    )  # fmt: skip
+        target,
+        candidates,
+        by="closeness",
+        language=language,
+        most=most,
+        least=LEAST_GAIN,
+        own=own,
+        progress=progress,
+    )
     chosen = ranking.chosen()
     if not chosen:
         log.warning("no language has names like the target's: do not expect to find much")
@@ -148,7 +156,7 @@ def choose_pivots(
 
 def choose_normalizer(training: Training, dev: Sequence[Query]) -> tuple[str, str]:
     """The simplest normalizer that is not behind, and why: by what the second stage gets to see."""
-    choices = [{**UNTUNED, "normalizer": each} for each in NORMALIZERS]
+    choices = [{**DEFAULTS_WITHOUT_DEV, "normalizer": each} for each in NORMALIZERS]
     if training.target is not None:
         choices = [{**choice, "alpha": 0.4} for choice in choices]
     training.progress("trying normalizers on dev", 0.0)
@@ -158,7 +166,7 @@ def choose_normalizer(training: Training, dev: Sequence[Query]) -> tuple[str, st
     points = [recall + 20 * metrics.mrr(some) for recall, some in zip(found, ranks, strict=True)]
     best = 0
     for at in range(1, len(points)):
-        if points[at] >= points[best] + PAYS:
+        if points[at] >= points[best] + MIN_NORMALIZER_GAIN:
             best = at
     listed = ", ".join(
         f"{recall:.1f} and {metrics.mrr(some):.3f} with {name}"
@@ -193,7 +201,7 @@ def why_pivots(
     ]
     if isinstance(target, MentionTable):
         queries = [Query(mention, entity) for mention, entity, _ in target]
-        reach = ceiling(queries, space(*chosen.values()))["all"].recall
+        reach = ceiling(queries, candidate_space(*chosen.values()))["all"].recall
         covered = f"Together they have the entities of {reach:.1f}% of the target's pairs."
     else:
         reach = max((row.ceiling for row in ranking.rows if row.ceiling is not None), default=0.0)

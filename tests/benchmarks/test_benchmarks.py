@@ -21,12 +21,21 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "benchmarks"
 
 LIBRARY = {
-    "folders", "measure", "recall_cases", "recall_failures", "recall_methods", "recall_results",
-    "recall_tables", "synthetic_dumps", "synthetic_index", "tfidf",
-}  # fmt: skip
+    "folders",
+    "measure",
+    "recall_cases",
+    "recall_csv",
+    "recall_failures",
+    "recall_methods",
+    "recall_results",
+    "recall_tables",
+    "synthetic_dumps",
+    "synthetic_index",
+    "tfidf",
+}
 """Modules that the commands import."""
 TESTED_ELSEWHERE = {"openrefine"}
-"""test_openrefine_script.py tests it: a whole run needs OpenRefine."""
+"""test_openrefine.py tests it: a whole run needs OpenRefine."""
 
 WORLD = ["--size", "500"]
 SHORT = ["--queries", "20", "--repeats", "1"]
@@ -34,20 +43,56 @@ COMMANDS = {
     "build": [*WORLD, "--repeats", "1"],
     "calibration": ["--data", "NAMES", "--pair", "fo-is+da", "--queries", "20"],
     "extract": [
-        "--dump", "DUMP", "--pages", "8", "--times", "2", "--parallel-times", "3", "--repeats", "1",
+        "--dump",
+        "DUMP",
+        "--pages",
+        "8",
+        "--times",
+        "2",
+        "--parallel-times",
+        "3",
+        "--repeats",
+        "1",
     ],
     "index_size": [*WORLD, "--repeats", "1"],
     "neural": [
-        "--data", "NAMES", "--pair", "fo-is", "--queries", "20", "--epochs", "1", "--names", "500",
+        "--data",
+        "NAMES",
+        "--pair",
+        "fo-is",
+        "--queries",
+        "20",
+        "--epochs",
+        "1",
+        "--names",
+        "500",
     ],
     "pivots": ["--data", "NAMES", "--target", "fo", "--estimate", "mk", "--queries", "20"],
     "pti_variants": ["--data", "NAMES", "--pair", "fo-is", *SHORT],
     "recall": [
-        "--data", "NAMES", "--pair", "fo-is", "--queries", "20", "--dev", "20", "--epochs", "1",
+        "--data",
+        "NAMES",
+        "--pair",
+        "fo-is",
+        "--queries",
+        "20",
+        "--dev",
+        "20",
+        "--epochs",
+        "1",
     ],
     "rerank": [*WORLD, "--data", "NAMES", "--pair", "fo-is+da", *SHORT],
     "romanize": [
-        "--data", "NAMES", "--pair", "mk-bg", "--ipa", "mr-hi", "--queries", "20", "--names", "500",
+        "--data",
+        "NAMES",
+        "--pair",
+        "mk-bg",
+        "--ipa",
+        "mr-hi",
+        "--queries",
+        "20",
+        "--names",
+        "500",
     ],
     "search": [*WORLD, *SHORT],
     "service": [*WORLD, *SHORT, "--seconds", "0.2"],
@@ -55,7 +100,7 @@ COMMANDS = {
     "spill": ["--dump", "DUMP", "--links", "3000", "--titles", "1000"],
     "tune": ["--data", "NAMES", "--pair", "fo-is", "fo-is+da", *SHORT],
     "wikidata": ["--items", "50", "--repeats", "1"],
-}  # fmt: skip
+}
 """A tiny run of each command; words in capitals stand for the data below."""
 
 LANGUAGES = ("bg", "da", "en", "fo", "hi", "is", "mk", "mr")
@@ -117,10 +162,14 @@ def run(folder):
 
     def run(script, *arguments):
         done = subprocess.run(
-            [sys.executable, *script, *map(str, arguments)], cwd=SCRIPTS, capture_output=True,
-            encoding="utf-8", timeout=300, stdin=subprocess.DEVNULL,
+            [sys.executable, *script, *map(str, arguments)],
+            cwd=SCRIPTS,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=300,
+            stdin=subprocess.DEVNULL,
             env={**os.environ, "CANDGEN_BENCHMARKS": str(folder), "PYTHONUTF8": "1"},
-        )  # fmt: skip
+        )
         assert done.returncode == 0, f"{script}: {done.stdout[-1000:]}\n{done.stderr[-4000:]}"
         return done.stdout
 
@@ -217,7 +266,6 @@ def test_search_is_compared_with_scipy_and_bm25s(printed):
 
 WRONG_PEERS = """
 import candgen, search
-from candgen.text import normalize_many
 
 index = candgen.load(search.index_path(500))
 queries = search.make_queries(search.load_world(500), 20, seed=1)
@@ -225,7 +273,7 @@ weights, ids = search.weight_matrix(500)
 for wrong in ((weights * 1.001, ids), (weights, ids[::-1])):
     search.weight_matrix = lambda _size: wrong
     try:
-        search.against_peers(500, index, queries, normalize_many(queries), repeats=1)
+        search.against_peers(500, index, queries, search.normalize_many(queries), repeats=1)
     except AssertionError as error:
         print(error)
 """
@@ -256,8 +304,11 @@ def test_service_under_load(printed):
     found = tables(printed("service"))
     (alone,) = (rows for title, rows in found.items() if title.startswith("One mention"))
     assert [row["what"] for row in alone] == [
-        "Python call", "candgen serve", "plain FastAPI", "uvicorn alone",
-    ]  # fmt: skip
+        "Python call",
+        "candgen serve",
+        "plain FastAPI",
+        "uvicorn alone",
+    ]
     (last,) = (rows for title, rows in found.items() if title.startswith("Sustained load"))
     every = [row for rows in found.values() for row in rows]
     assert {row["errors"] for row in every} == {"0"}
@@ -315,16 +366,20 @@ def test_variants_of_pti(printed):
     assert number(rows[0]["tokens"]) > 1
 
 
-def test_recall_is_measured_stored_and_shown(printed, run, names):
+def test_recall_is_measured_stored_and_shown(printed, run, names, tmp_path):
     title = "Recall@1 / @10 / @30, all queries"
     text = printed("recall")
     rows = tables(text)[title]
     assert [(row["setting"], row["pair"]) for row in rows] == [
-        ("zero-shot", "fo-is"), ("joint", "fo-is"),
-    ]  # fmt: skip
+        ("zero-shot", "fo-is"),
+        ("joint", "fo-is"),
+    ]
     labels = [
-        "WikiPriors", "PTI, one pivot", "PTI, several pivots", "PTI, several pivots, second stage",
-    ]  # fmt: skip
+        "WikiPriors",
+        "PTI, one pivot",
+        "PTI, several pivots",
+        "PTI, several pivots, second stage",
+    ]
     labels += ["TF-IDF cosine, one pivot", "TF-IDF cosine, several pivots"]
     if is_installed("torch"):
         labels.append("Charagram")
@@ -334,12 +389,29 @@ def test_recall_is_measured_stored_and_shown(printed, run, names):
     cells = [row[label] for row in rows for label in labels]
     assert [cell for cell in cells if not re.fullmatch(r"[\d.]+( / [\d.]+){2}", cell)] == []
     assert "Parameters chosen on dev" in tables(text)
-    shown = run(["recall.py"], "--show", "--pair", "fo-is")
+    shown = run(["recall.py"], "--show", "--pair", "fo-is", "--csv", tmp_path)
     assert tables(shown) == tables(text)
+    lines = (tmp_path / "all-queries.csv").read_text("utf-8").splitlines()
+    assert lines[0].startswith("setting,pair,queries,WikiPriors @1,WikiPriors @10,WikiPriors @30,")
+    assert [line.split(",")[:2] for line in lines[1:]] == [
+        ["zero-shot", "fo-is"],
+        ["joint", "fo-is"],
+    ]
     again = run(
-        ["recall.py"], "--data", names, "--pair", "fo-is", "--queries", 20, "--setting", "joint",
-        "--failures", 2, "--at", 1,
-    )  # fmt: skip
+        ["recall.py"],
+        "--data",
+        names,
+        "--pair",
+        "fo-is",
+        "--queries",
+        20,
+        "--setting",
+        "joint",
+        "--failures",
+        2,
+        "--at",
+        1,
+    )
     assert re.match(r"fo-is, joint: \d+ of \d+ are missed at rank 1\.\n", again)
 
 

@@ -29,7 +29,7 @@ from candgen.cli.serve import serve
 from candgen.cli.split import split
 from candgen.cli.tune import tune
 from candgen.errors import CandgenError
-from candgen.versions import version as installed_version
+from candgen.storage.versions import version as installed_version
 
 MISTAKE = 2
 INTERRUPTED = 130
@@ -61,7 +61,7 @@ app.command()(evaluate)
 app.command()(reproduce)
 
 
-def _show_version(wanted: bool) -> None:  # noqa: FBT001 (Typer calls it)
+def _show_version(wanted: bool) -> None:  # noqa: FBT001
     if wanted:
         typer.echo(f"candgen {installed_version()}")
         raise typer.Exit
@@ -121,7 +121,7 @@ def _run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _sentence(error: Any) -> str:  # noqa: ANN401 (an exception of two libraries)
+def _sentence(error: Any) -> str:  # noqa: ANN401
     if isinstance(error, CandgenError):
         return str(error)
     text = error.format_message().strip().rstrip(".")

@@ -12,9 +12,8 @@ import typer
 from rich.filesize import decimal
 
 import candgen
-from candgen.catalogue import METHODS as CATALOGUE
-from candgen.cli.build_auto import build_by_itself
-from candgen.cli.companions import Entities, Table, calibrate
+from candgen.cli.build_auto import build_auto_command
+from candgen.cli.index_extras import Entities, Table, calibrate
 from candgen.cli.options import (
     ALPHA,
     LAM,
@@ -24,27 +23,34 @@ from candgen.cli.options import (
     SkipBadRows,
     Unit,
     check_output,
-    check_teachers,
+    check_training_inputs,
     known_method,
     parse_alphas,
     parse_ngrams,
     parse_settings,
     parse_table,
     refuse_repeated,
-    refuse_strangers,
+    reject_unknown_options,
 )
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
+from candgen.generators.summaries import METHODS as CATALOGUE
 
 if TYPE_CHECKING:
     from candgen import MentionTable, Query
-    from candgen.counts import Progress
-    from candgen.methods import Generator, Method, Training
+    from candgen.protocols import Generator, Method, Progress, Training
 
 __all__ = [
-    "METHODS_SHOWN", "Named", "Normalizer", "SkipBadRows", "build", "check_output",
-    "parse_settings", "parse_table", "refuse_repeated",
-]  # fmt: skip
+    "METHODS_SHOWN",
+    "Named",
+    "Normalizer",
+    "SkipBadRows",
+    "build",
+    "check_output",
+    "parse_settings",
+    "parse_table",
+    "refuse_repeated",
+]
 
 LONGEST_EXAMPLE = 100
 DEFAULT = "pti"
@@ -178,13 +184,22 @@ def build(
     """
     if auto or candidates is not None:
         others = {
-            "--pivot": pivots, "--english": english, "--dev": dev, "--alpha": alphas, "--lam": lam,
-            "--threshold": threshold, "--ngrams": ngrams, "--unit": unit, "--set": settings,
-            "--normalizer": normalizer, "--threads": threads, "--language": language,
+            "--pivot": pivots,
+            "--english": english,
+            "--dev": dev,
+            "--alpha": alphas,
+            "--lam": lam,
+            "--threshold": threshold,
+            "--ngrams": ngrams,
+            "--unit": unit,
+            "--set": settings,
+            "--normalizer": normalizer,
+            "--threads": threads,
+            "--language": language,
             "--method": method,
-        }  # fmt: skip
+        }
         said = [option for option, value in others.items() if value is not None]
-        build_by_itself(
+        build_auto_command(
             target, candidates, output, said, entities, auto=auto, skip_bad_rows=skip_bad_rows
         )
         return
@@ -204,7 +219,7 @@ def build(
         "threads": ("--threads", threads),
     }
     parameters = _parameters(method, chosen, given, parse_settings(settings or ()))
-    check_teachers(method, chosen, english=english is not None, dev=dev is not None)
+    check_training_inputs(method, chosen, english=english is not None, dev=dev is not None)
     check_output(output)
     with progress_bar() as progress:
         table = Table(entities, progress)
@@ -225,7 +240,7 @@ def build(
         sys.stderr.write(f"try: candgen query {shlex.quote(str(output))} {example} -k 5\n")
 
 
-def _tokenizer(ngrams: str | None, unit: Unit | None) -> Any:  # noqa: ANN401 (a tokenizer)
+def _tokenizer(ngrams: str | None, unit: Unit | None) -> Any:  # noqa: ANN401
     """The tokenizer, if one was asked for."""
     if ngrams is None and unit is None:
         return None
@@ -243,7 +258,7 @@ def _parameters(
         raise ParameterError("--set tokenizer: use --ngrams, --unit and --set wildcards=true")
     if twice := sorted(options.keys() & settings.keys()):
         raise ParameterError(f"{options[twice[0]]} and --set {twice[0]} are the same: drop one")
-    refuse_strangers(name, method, options | {each: f"--set {each}" for each in settings})
+    reject_unknown_options(name, method, options | {each: f"--set {each}" for each in settings})
     said = {parameter: given[parameter][1] for parameter in options}
     if "threads" in method.options:
         said.setdefault("threads", os.cpu_count() or 1)
@@ -270,10 +285,16 @@ def _query_language(
 
 
 def _training(
-    pivots: Sequence[Named], target: Named | None, english: Named | None, dev: Path | None,
-    language: str | None, progress: "Progress", *, skip_bad_rows: bool,
-) -> "Training":  # fmt: skip
-    from candgen.methods import Training  # noqa: PLC0415
+    pivots: Sequence[Named],
+    target: Named | None,
+    english: Named | None,
+    dev: Path | None,
+    language: str | None,
+    progress: "Progress",
+    *,
+    skip_bad_rows: bool,
+) -> "Training":
+    from candgen.protocols import Training  # noqa: PLC0415
 
     def read(table: Named) -> "MentionTable":
         progress(f"reading {table.path}", 0.0)
@@ -290,8 +311,8 @@ def _training(
 
 
 def _dev_queries(path: Path, *, skip_bad_rows: bool) -> "Sequence[Query]":
-    from candgen.evaluation.corpus import open_parts  # noqa: PLC0415
-    from candgen.queries import read_queries  # noqa: PLC0415
+    from candgen.paper.corpus import open_parts  # noqa: PLC0415
+    from candgen.tables.queries import read_queries  # noqa: PLC0415
 
     queries = (
         open_parts(path, skip_bad_rows=skip_bad_rows).dev if path.is_dir() else read_queries(path)
@@ -303,7 +324,7 @@ def _dev_queries(path: Path, *, skip_bad_rows: bool) -> "Sequence[Query]":
 
 def _summary(output: Path, method: "Method", generator: "Generator", seconds: float) -> str:
     """What was built, how large it is, and how long it took."""
-    from candgen import storage  # noqa: PLC0415
+    from candgen.storage import index_folder  # noqa: PLC0415
 
     index: Any = getattr(generator, "tokens", None)
     if hasattr(index, "postings"):
@@ -315,9 +336,8 @@ def _summary(output: Path, method: "Method", generator: "Generator", seconds: fl
     else:
         numbers = {"parameters": method.size(generator).parameters}
     shown = ", ".join(f"{number:,} {what}" for what, number in numbers.items())
-    return (
-        f"{output}: {shown}, {decimal(sum(storage.load(output).sizes.values()))}, {seconds:.1f} s\n"
-    )
+    size = decimal(sum(index_folder.load(output).sizes.values()))
+    return f"{output}: {shown}, {size}, {seconds:.1f} s\n"
 
 
 def _most_frequent(table: "MentionTable") -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.filesize import decimal
 
 import candgen
-from candgen.cli.companions import Table
+from candgen.cli.index_extras import Table
 from candgen.cli.options import check_output, parse_table
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
@@ -17,14 +17,20 @@ from candgen.errors import ParameterError
 LONGEST_EXAMPLE = 100
 
 
-def build_by_itself(
-    target: str | None, candidates: Path | None, output: Path, said: Sequence[str],
-    entities: Path | None, *, auto: bool, skip_bad_rows: bool,
-) -> None:  # fmt: skip
+def build_auto_command(
+    target: str | None,
+    candidates: Path | None,
+    output: Path,
+    said: Sequence[str],
+    entities: Path | None,
+    *,
+    auto: bool,
+    skip_bad_rows: bool,
+) -> None:
     """Build an index of a target from the languages of a folder, and tell the reasons on stderr."""
     _check(target, candidates, said, auto=auto)
-    from candgen.evaluation.table_folder import TableFolder  # noqa: PLC0415 (--help need not wait)
-    from candgen.evaluation.target_files import read_target  # noqa: PLC0415
+    from candgen.tables.table_folder import TableFolder  # noqa: PLC0415
+    from candgen.tables.target_file import read_target  # noqa: PLC0415
 
     named = parse_table("--target", target or "")
     check_output(output)
@@ -40,9 +46,9 @@ def build_by_itself(
         made.save(output)
         if shown is not None:
             shown.store(output)
-    from candgen import storage  # noqa: PLC0415
+    from candgen.storage import index_folder  # noqa: PLC0415
 
-    size = decimal(sum(storage.load(output).sizes.values()))
+    size = decimal(sum(index_folder.load(output).sizes.values()))
     for reason in made.reasons:
         sys.stderr.write(f"- {reason}\n")
     sys.stderr.write(f"{output}: {size}, {time.perf_counter() - start:.1f} s\n")

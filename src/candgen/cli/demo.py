@@ -133,7 +133,7 @@ def demo(
 
 def _names(target: str, pivots: Sequence[str]) -> "dict[str, MentionTable]":
     """The names in each language, by its code, the target first."""
-    from candgen.integrations import cldr  # noqa: PLC0415 (--help need not wait for it)
+    from candgen.integrations import cldr  # noqa: PLC0415
 
     codes = [cldr.locale(language) for language in (target, *pivots)]
     if not pivots:
@@ -205,7 +205,7 @@ def _exact(
     tables: "Mapping[str, MentionTable]", mentions: Sequence[str], target: str
 ) -> list[list[str]]:
     """What looking names up can do: the entities of this very name, in most languages first."""
-    from candgen.text import normalize_many  # noqa: PLC0415
+    from candgen.text.normalize import normalize_many  # noqa: PLC0415
 
     languages: dict[str, Counter[str]] = {}
     for language, names in tables.items():
@@ -218,8 +218,8 @@ def _exact(
 
 def _describe(output: Path, tables: "Iterable[MentionTable]") -> None:
     """Store what to show of each entity with the index: its English name, and its kind."""
-    from candgen.descriptions import Descriptions  # noqa: PLC0415
     from candgen.integrations.cldr import label  # noqa: PLC0415
+    from candgen.tables.entities import Descriptions  # noqa: PLC0415
 
     entities = sorted({entity for table in tables for _, entity, _ in table})
     Descriptions.from_rows(
@@ -254,10 +254,12 @@ def _show_recall(experiment: Experiment) -> None:
         first.add_row(method, *("-" if recall is None else f"{recall:.1f}" for recall in by_type))
     first.add_row("queries", *(f"{counts[name]:,}" for name in TYPES), style="dim")
     show(
-        _title(f"The {len(experiment.hidden):,} hidden names as queries, in percent"), found,
-        _title("Every name as a query: how often the right entity comes first, in percent"), first,
+        _title(f"The {len(experiment.hidden):,} hidden names as queries, in percent"),
+        found,
+        _title("Every name as a query: how often the right entity comes first, in percent"),
+        first,
         *(Text(f"{name + ':':8}{meaning}", style="dim") for name, meaning in TYPES.items()),
-    )  # fmt: skip
+    )
     gain = {
         name: (experiment.recall("joint", 1, name) or 0.0)
         - (experiment.recall("zero-shot", 1, name) or 0.0)
@@ -334,7 +336,7 @@ def _title(text: str) -> Group:
 def _serve(output: Path) -> None:
     """A page to try the index with, until Ctrl-C; on another port if somebody has the usual one."""
     try:
-        from candgen.service.run import is_free, serve  # noqa: PLC0415
+        from candgen.service.server import is_free, serve  # noqa: PLC0415
         from candgen.service.settings import Settings, name_indexes  # noqa: PLC0415
     except ImportError:
         return  # without the extra `server` the command above says what to install

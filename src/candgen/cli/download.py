@@ -25,7 +25,7 @@ from candgen.cli.output import note, show, table
 from candgen.cli.progress import is_terminal
 
 if TYPE_CHECKING:
-    from candgen.wikipedia.download import Fetched
+    from candgen.dumps.download import Fetched
 
 WIKIMEDIA = "https://dumps.wikimedia.org"
 """Written here too, as the kinds of files are, so that --help need not wait."""
@@ -63,8 +63,7 @@ def download(
         ),
     ] = "",
     date: Annotated[
-        str,
-        typer.Option(metavar="YYYYMMDD", help="The run; latest is the newest complete one."),
+        str, typer.Option(metavar="YYYYMMDD", help="The run; latest is the newest complete one.")
     ] = "latest",
     files: Annotated[
         list[Files] | None,
@@ -85,14 +84,19 @@ def download(
     have the published checksum are not fetched again, and those that were begun (.part) are
     continued. Two files are fetched at a time.
     """
-    from candgen.wikipedia.download import KINDS, Kind, download  # noqa: PLC0415 (for --help)
+    from candgen.dumps.download import KINDS, Kind, download  # noqa: PLC0415
 
     kinds = [Kind(each.value) for each in dict.fromkeys(files)] if files else KINDS
     with interruptible("the same command goes on from here"), _file_bars() as progress:
         fetched = download(
-            languages, output, mirror=mirror, contact=contact, date=date, kinds=kinds,
+            languages,
+            output,
+            mirror=mirror,
+            contact=contact,
+            date=date,
+            kinds=kinds,
             progress=progress,
-        )  # fmt: skip
+        )
     _show(fetched)
     for command in _extract_commands(languages, fetched):
         note(f"next: {command}")
@@ -105,9 +109,12 @@ def _file_bars() -> Iterator[Callable[[str, int, int], None]]:
         yield lambda _name, _done, _size: None
         return
     columns = (
-        TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
         TimeRemainingColumn(),
-    )  # fmt: skip
+    )
     tasks: dict[str, TaskID] = {}
     console = Console(stderr=True, markup=False)
     with Progress(*columns, console=console, transient=True, redirect_stdout=False) as bars:
@@ -129,7 +136,7 @@ def _show(fetched: "Sequence[Fetched]") -> None:
 
 def _extract_commands(languages: Sequence[str], fetched: "Sequence[Fetched]") -> Iterator[str]:
     """What to do next with each wiki that has articles."""
-    from candgen.wikipedia.published import database_name  # noqa: PLC0415
+    from candgen.dumps.published import database_name  # noqa: PLC0415
 
     called = {database_name(each): each.strip().lower() for each in reversed(languages)}
     for wiki, language in dict(reversed(called.items())).items():

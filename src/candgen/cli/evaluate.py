@@ -111,14 +111,18 @@ def evaluate(
         progress(f"reading {queries}", 0.0)
         asked = _asked(queries, part, skip_bad_rows=skip_bad_rows)
         report = candgen.evaluate(
-            {each.language: candgen.load(each.path) for each in named}, asked.queries,
-            ks=ks or (10, 20, 30), normalizer=normalizer or asked.normalizer,
-            language=language or asked.language, progress=progress,
+            {each.language: candgen.load(each.path) for each in named},
+            asked.queries,
+            ks=ks or (10, 20, 30),
+            normalizer=normalizer or asked.normalizer,
+            language=language or asked.language,
+            progress=progress,
             pivots={
                 each.language: candgen.MentionTable.read(each.path, skip_bad_rows=skip_bad_rows)
                 for each in tables
-            } or None,
-        )  # fmt: skip
+            }
+            or None,
+        )
     if results is not None:
         report.write_results(results)
     _show(report, form)
@@ -134,8 +138,8 @@ def parse_indexes(texts: list[str]) -> list[Named]:
 
 
 def _asked(path: Path, part: Part, *, skip_bad_rows: bool) -> Asked:
-    from candgen.evaluation.corpus import open_parts  # noqa: PLC0415 (--help need not wait)
-    from candgen.queries import read_queries  # noqa: PLC0415
+    from candgen.paper.corpus import open_parts  # noqa: PLC0415
+    from candgen.tables.queries import read_queries  # noqa: PLC0415
 
     if not path.is_dir():
         return Asked(read_queries(path))
@@ -149,7 +153,9 @@ def _show(report: "Report", form: Format) -> None:
         show(*report.tables(), whole=True)
         return
     written = {
-        Format.CSV: report.to_csv, Format.JSON: report.to_json,
-        Format.MARKDOWN: report.to_markdown, Format.LATEX: report.to_latex,
-    }  # fmt: skip
+        Format.CSV: report.to_csv,
+        Format.JSON: report.to_json,
+        Format.MARKDOWN: report.to_markdown,
+        Format.LATEX: report.to_latex,
+    }
     write(written[form]().rstrip("\n") + "\n")

@@ -16,7 +16,7 @@ from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen import Explanation
-    from candgen.generators.explanation import TokenPart
+    from candgen.generators.pivot.explanation import TokenPart
 
 TOKENS_SHOWN = 20
 SOURCES_SHOWN = 10
@@ -105,7 +105,7 @@ def _background(explanation: "Explanation") -> str:
     return f" + background {explanation.background:.4g}" if explanation.background else ""
 
 
-def _tokens(parts: "Sequence[TokenPart]") -> Any:  # noqa: ANN401 (rich's table)
+def _tokens(parts: "Sequence[TokenPart]") -> Any:  # noqa: ANN401
     """The weightiest tokens, and the rest as one line, so that the columns add up."""
     made = table("token", "times", "prior", "posterior", "", right=["times", "prior", "posterior"])
     most = parts[0].prior + parts[0].posterior

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from candgen.cli.output import show, table, visible
 
 if TYPE_CHECKING:
-    from candgen.edits import Edit
-    from candgen.generators.rerank_explanation import Property, RerankExplanation
-    from candgen.lexicon import Word
+    from candgen.generators.rerank.edit_model import Edit
+    from candgen.generators.rerank.explanation import Property, RerankExplanation
+    from candgen.generators.rerank.translations import Word
 
 SPACE = "␣"
 """A space that comes, goes or changes, so that it can be seen."""
@@ -61,7 +61,7 @@ def _properties(properties: "Sequence[Property]", leader: str | None) -> Any:  #
 def spelled(edits: "Iterable[Edit]") -> str:
     """Edits in one line: what is kept as it is, what changes, goes and comes.
 
-    >>> from candgen.edits import Edit
+    >>> from candgen.generators.rerank.edit_model import Edit
     >>> spelled([Edit("w", "v", 0.4), Edit("i", "i", 0.9), Edit("e", "", 0.1), Edit("n", "n", 0.9)])
     'w→v, i, -e, n'
     >>> spelled([Edit("n", "n", 0.9), Edit("y", "y", 0.9), Edit("", " ", 0.1), Edit("", "a", 0.1)])

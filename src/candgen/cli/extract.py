@@ -16,10 +16,10 @@ from candgen.cli.progress import byte_bar
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
-    from candgen.wikipedia.gather import Watcher
+    from candgen.wikipedia.inputs import Sources
     from candgen.wikipedia.options import Options
+    from candgen.wikipedia.read_parts import Watcher
     from candgen.wikipedia.report import Report
-    from candgen.wikipedia.sources import Sources
 
 TRUNCATED = 1
 """The exit status for a dump of which something is missing."""
@@ -118,11 +118,7 @@ def extract(
     allow_truncated: AllowTruncated = False,
     engine: Annotated[Engine, typer.Option(help="What does the work.")] = Engine.EMBEDDED,
     master: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Spark's master: spark://host:7077, local[*].",
-        ),
+        str | None, typer.Option(metavar="URL", help="Spark's master: spark://host:7077, local[*].")
     ] = None,
 ) -> None:
     """Make the mention table of a wiki from its dump files.
@@ -138,7 +134,7 @@ def extract(
     Entities come from --page-props or --ids; without them a page is its own, as fo:Tórshavn. Links
     to redirects count for their targets. A report, fo.report.json, goes beside the table.
     """
-    from candgen.wikipedia.options import Options  # noqa: PLC0415 (--help need not wait)
+    from candgen.wikipedia.options import Options  # noqa: PLC0415
 
     options = Options(
         namespaces=_numbers("--namespaces", namespaces),
@@ -153,9 +149,13 @@ def extract(
         seed=seed,
     )
     beside = {
-        "--page-props": page_props, "--redirects": redirects, "--ids": ids,
-        "--langlinks": langlinks, "--siteinfo": siteinfo, "--workers": workers,
-    }  # fmt: skip
+        "--page-props": page_props,
+        "--redirects": redirects,
+        "--ids": ids,
+        "--langlinks": langlinks,
+        "--siteinfo": siteinfo,
+        "--workers": workers,
+    }
     advice = "--resume goes on from what is finished" if "-" not in dumps else ""
     with interruptible(advice), byte_bar() as progress:
         if engine is Engine.SPARK:
@@ -179,27 +179,47 @@ def extract(
 
 
 def _embedded(
-    sources: "Sources", output: Path, language: str | None, workers: int | None,
-    options: "Options", resume: bool, progress: "Watcher",  # noqa: FBT001
-) -> "Report":  # fmt: skip
+    sources: "Sources",
+    output: Path,
+    language: str | None,
+    workers: int | None,
+    options: "Options",
+    resume: bool,  # noqa: FBT001
+    progress: "Watcher",
+) -> "Report":
     from candgen.wikipedia.extract import extract  # noqa: PLC0415
 
     return extract(
-        sources, output, language=language, options=options, resume=resume,
-        workers=workers or os.cpu_count() or 1, progress=progress,
-    )  # fmt: skip
+        sources,
+        output,
+        language=language,
+        options=options,
+        resume=resume,
+        workers=workers or os.cpu_count() or 1,
+        progress=progress,
+    )
 
 
 def _with_spark(
-    folder: str, output: Path, language: str | None, master: str | None,
-    options: "Options", resume: bool, progress: "Watcher",  # noqa: FBT001
-) -> "list[Report]":  # fmt: skip
-    from candgen.wikipedia.spark import extract_with_spark  # noqa: PLC0415
+    folder: str,
+    output: Path,
+    language: str | None,
+    master: str | None,
+    options: "Options",
+    resume: bool,  # noqa: FBT001
+    progress: "Watcher",
+) -> "list[Report]":
+    from candgen.wikipedia.spark.extract import extract_with_spark  # noqa: PLC0415
 
     return extract_with_spark(
-        folder, output, master=master, languages=language.split(",") if language else None,
-        options=options, resume=resume, progress=progress,
-    )  # fmt: skip
+        folder,
+        output,
+        master=master,
+        languages=language.split(",") if language else None,
+        options=options,
+        resume=resume,
+        progress=progress,
+    )
 
 
 def _mirror(dumps: Sequence[str], beside: Mapping[str, object]) -> str:
@@ -215,9 +235,14 @@ def _mirror(dumps: Sequence[str], beside: Mapping[str, object]) -> str:
 
 
 def _sources(
-    dumps: list[str], page_props: Path | None, redirects: Path | None, ids: str | None,
-    langlinks: Path | None, siteinfo: Path | None, language: str | None,
-) -> "Sources":  # fmt: skip
+    dumps: list[str],
+    page_props: Path | None,
+    redirects: Path | None,
+    ids: str | None,
+    langlinks: Path | None,
+    siteinfo: Path | None,
+    language: str | None,
+) -> "Sources":
     from candgen.wikipedia.extract import Sources  # noqa: PLC0415
 
     named = None if ids is None else parse_table("--ids", ids)

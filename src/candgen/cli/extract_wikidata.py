@@ -78,21 +78,31 @@ def extract_wikidata(
     label, aliases and title a name comes; entities.parquet, with the name, description, classes and
     number of pages of each item; and report.json. The status is 1 if part of the dump is missing.
     """
-    from candgen.wikidata.extract import extract_wikidata as extract  # noqa: PLC0415 (--help)
+    from candgen.wikidata.extract import extract_wikidata as extract  # noqa: PLC0415
     from candgen.wikidata.names import Selection  # noqa: PLC0415
 
     selection = Selection(
-        languages=_listed(languages), labels=labels, aliases=aliases, sitelinks=sitelinks,
-        mul=mul, has_sitelink=has_sitelink, instance_of=_listed(instance_of or ""),
+        languages=_listed(languages),
+        labels=labels,
+        aliases=aliases,
+        sitelinks=sitelinks,
+        mul=mul,
+        has_sitelink=has_sitelink,
+        instance_of=_listed(instance_of or ""),
         not_instance_of=None if not_instance_of is None else _listed(not_instance_of),
-    )  # fmt: skip
+    )
     resumable = dump != "-" and items is None
     advice = "--resume goes on from what is finished" if resumable else ""
     with interruptible(advice), progress_bar() as progress:
         report = extract(
-            dump, output, selection=selection, workers=workers or os.cpu_count() or 1,
-            resume=resume, items=items, progress=progress,
-        )  # fmt: skip
+            dump,
+            output,
+            selection=selection,
+            workers=workers or os.cpu_count() or 1,
+            resume=resume,
+            items=items,
+            progress=progress,
+        )
     _show(report, output)
     if not report.complete and not allow_truncated:
         raise typer.Exit(INCOMPLETE)

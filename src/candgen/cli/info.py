@@ -11,13 +11,8 @@ import typer
 from rich.filesize import decimal
 
 import candgen
-from candgen.cli.descriptions import (
-    describe_dataset,
-    describe_entities,
-    describe_index,
-    describe_table,
-)
-from candgen.cli.facts import facts_of, in_words
+from candgen.cli.describe import describe_dataset, describe_entities, describe_index, describe_table
+from candgen.cli.humanize import facts_of, in_words
 from candgen.cli.output import show, table, visible, write_json
 from candgen.cli.progress import progress_bar
 
@@ -41,8 +36,7 @@ class Format(StrEnum):
 
 def info(
     path: Annotated[
-        Path,
-        typer.Argument(metavar="INDEX", help="An index, a dataset, or a file with a table."),
+        Path, typer.Argument(metavar="INDEX", help="An index, a dataset, or a file with a table.")
     ],
     *,
     verify: Annotated[
@@ -71,10 +65,10 @@ def info(
 
             described, print_it = describe_dataset(read_dataset(path), verify=verify), _show_dataset
         else:
-            from candgen import storage  # noqa: PLC0415 (--help need not wait for NumPy)
+            from candgen.storage import index_folder  # noqa: PLC0415
 
-            stored = storage.load(path, verify=verify)
-            verified = verify or sum(stored.sizes.values()) <= storage.SMALL
+            stored = index_folder.load(path, verify=verify)
+            verified = verify or sum(stored.sizes.values()) <= index_folder.SMALL
             described = describe_index(stored, verified=verified)
             print_it = _show_index
     if form is Format.JSON:
@@ -205,10 +199,7 @@ def _show_table(path: Path, described: dict[str, Any]) -> None:
 
 
 def _show_entities(path: Path, described: dict[str, Any]) -> None:
-    facts: list[tuple[str, Any]] = [
-        ("kind", described["kind"]),
-        ("rows", f"{described['rows']:,}"),
-    ]
+    facts: list[tuple[str, Any]] = [("kind", described["kind"]), ("rows", f"{described['rows']:,}")]
     facts += facts_of("languages", described["languages"])
     for name, text in described["metadata"].items():
         facts += facts_of(name, _value(text))

@@ -15,7 +15,7 @@ from candgen.errors import ParameterError, StorageError
 
 if TYPE_CHECKING:
     from candgen import CharNgrams
-    from candgen.methods import Method
+    from candgen.protocols import Method
 
 ALPHA = 0.4
 LAM = 0.4
@@ -86,11 +86,11 @@ def parse_table(option: str, text: str, *, expected: str = "[LANG=]FILE") -> Nam
 
 def check_output(output: Path) -> None:
     """Refuse, before the long work, what saving would refuse after it."""
-    from candgen import storage  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.storage import index_folder  # noqa: PLC0415
 
     there = os.access(output, os.F_OK)
     if there:
-        storage.refuse_foreign(output)
+        index_folder.check_is_index_or_empty(output)
     place = output if there else output.absolute().parent
     if not os.access(place, os.W_OK | os.X_OK):
         raise StorageError(
@@ -106,7 +106,7 @@ def refuse_repeated(names: Sequence[str]) -> None:
         )
 
 
-def check_teachers(name: str, method: "Method", *, english: bool, dev: bool) -> None:
+def check_training_inputs(name: str, method: "Method", *, english: bool, dev: bool) -> None:
     """Refuse English names and dev queries that are of no use, and the lack of those that are."""
     if method.neural and not english:
         raise ParameterError(
@@ -189,14 +189,14 @@ def parse_value(text: str) -> bool | int | float | str:
 
 def known_method(name: str) -> "Method":
     """The method of this name."""
-    from candgen.generators import METHODS  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.generators.registry import METHODS  # noqa: PLC0415
 
     if name not in METHODS:
         raise ParameterError(f"there is no method {name!r}: choose {', '.join(METHODS)}")
     return METHODS[name]
 
 
-def refuse_strangers(name: str, method: "Method", options: Mapping[str, str]) -> None:
+def reject_unknown_options(name: str, method: "Method", options: Mapping[str, str]) -> None:
     """Refuse options, by the parameters they stand for, that a method does not have."""
     known = [*method.grid, *sorted(method.options)]
     if strangers := [option for parameter, option in options.items() if parameter not in known]:

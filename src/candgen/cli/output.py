@@ -61,10 +61,15 @@ def show(*pieces: RenderableType, whole: bool = False) -> None:
     # Not console.capture(), which writes to stdout, if only nothing: that, too, can fail.
     text = io.StringIO()
     paper = Console(
-        file=text, width=console.width, force_terminal=console.is_terminal,
-        color_system=console.color_system, no_color=console.no_color,  # type: ignore[arg-type]
-        markup=False, emoji=False, highlight=False,
-    )  # fmt: skip
+        file=text,
+        width=console.width,
+        force_terminal=console.is_terminal,
+        color_system=console.color_system,  # type: ignore[arg-type]
+        no_color=console.no_color,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
     for piece in pieces:
         paper.print(piece)
     write(text.getvalue())

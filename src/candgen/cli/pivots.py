@@ -44,20 +44,17 @@ def pivots(
         ),
     ],
     candidates: Annotated[
-        Path,
-        typer.Option(metavar="FOLDER", help="Mention tables <lang>.*, one for each language."),
+        Path, typer.Option(metavar="FOLDER", help="Mention tables <lang>.*, one for each language.")
     ],
     by: Annotated[
-        By,
-        typer.Option(help="Raise what exists at all, or how alike the names are that exist."),
+        By, typer.Option(help="Raise what exists at all, or how alike the names are that exist.")
     ] = By.CEILING,
     most: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="The most languages to choose.", show_default="all"),
     ] = None,
     least: Annotated[
-        float,
-        typer.Option(metavar="POINTS", min=0.0, help="Stop where no language adds so much."),
+        float, typer.Option(metavar="POINTS", min=0.0, help="Stop where no language adds so much.")
     ] = 0.01,
     normalizer: Annotated[
         Normalizer, typer.Option(help="How text is folded before names are compared.")
@@ -70,8 +67,7 @@ def pivots(
     ] = 0,
     skip_bad_rows: SkipBadRows = False,
     plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.svg", help="Draw the curve there; .svg or .png."),
+        Path | None, typer.Option(metavar="FILE.svg", help="Draw the curve there; .svg or .png.")
     ] = None,
     form: Annotated[
         Format, typer.Option("--format", help="For a person, or for a program.")
@@ -89,8 +85,8 @@ def pivots(
     Names alone, without entities, are enough; then everything is an estimate. If the package
     lang2vec is installed, there is also the distance of the languages' families.
     """
-    from candgen.evaluation.table_folder import TableFolder  # noqa: PLC0415 (--help need not wait)
-    from candgen.evaluation.target_files import read_target  # noqa: PLC0415
+    from candgen.tables.table_folder import TableFolder  # noqa: PLC0415
+    from candgen.tables.target_file import read_target  # noqa: PLC0415
 
     named = parse_table("--target", target)
     if plot is not None:
@@ -100,10 +96,18 @@ def pivots(
         known = read_target(named.path, skip_bad_rows=skip_bad_rows)
         folder = TableFolder(candidates, skip_bad_rows=skip_bad_rows, without=named.language)
         ranking = candgen.rank_pivots(
-            known, folder, by=by.value, language=named.language, normalizer=normalizer.value,
-            sample=sample, seed=seed, most=most, least=least,
-            distances=_distances(named.language, list(folder)), progress=progress,
-        )  # fmt: skip
+            known,
+            folder,
+            by=by.value,
+            language=named.language,
+            normalizer=normalizer.value,
+            sample=sample,
+            seed=seed,
+            most=most,
+            least=least,
+            distances=_distances(named.language, list(folder)),
+            progress=progress,
+        )
         if plot is not None:
             progress(f"drawing {plot}", 0.0)
             _draw(ranking, plot)
@@ -113,7 +117,7 @@ def pivots(
 
 
 def _distances(target: str, languages: list[str]) -> dict[str, float]:
-    from candgen.integrations.uriel import distances  # noqa: PLC0415 (--help need not wait)
+    from candgen.integrations.uriel import distances  # noqa: PLC0415
 
     try:
         return distances(target, languages)
@@ -132,12 +136,12 @@ def _check_plot(path: Path) -> None:
 
 
 def _draw(ranking: "PivotRanking", path: Path) -> None:
-    from candgen.evaluation.plots import draw  # noqa: PLC0415
-    from candgen.files import replacing  # noqa: PLC0415
+    from candgen.reporting.plot import draw  # noqa: PLC0415
+    from candgen.storage.atomic import atomic_write  # noqa: PLC0415
 
     drawing = draw(ranking.figure())
     try:
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             file.write(drawing.svg if path.suffix == ".svg" else drawing.png)
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -19,7 +19,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from candgen.wikipedia.gather import Progress as Reading
+    from candgen.wikipedia.read_parts import Progress as Reading
 
 
 @contextmanager
@@ -70,9 +70,12 @@ def byte_bar() -> Iterator[Callable[["Reading"], None]]:
         yield lambda _reading: None
         return
     columns = (
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TransferSpeedColumn(),
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TransferSpeedColumn(),
         TimeRemainingColumn(),
-    )  # fmt: skip
+    )
     with _on_stderr(*columns) as bar:
         task = bar.add_task("", total=None)
 

@@ -13,12 +13,12 @@ import typer
 import candgen
 from candgen.cli.output import show, table, visible, write
 from candgen.cli.progress import is_terminal, mention_counter, progress_bar
-from candgen.cli.stream import stdin_lines
+from candgen.cli.stdin import stdin_lines
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
     from candgen import Candidate
-    from candgen.sources import SourceMention
+    from candgen.tables.source_mentions import SourceMention
 
 MENTIONS_AT_ONCE = 1000
 CANDIDATES_AT_ONCE = 1_000_000
@@ -191,7 +191,7 @@ def _shortest(candidates: "Sequence[Candidate]") -> list[str]:
     Most scores are 32-bit numbers. Those of tiers are not, and 32 bits would make some of them
     equal: they keep the digits of 64 bits.
     """
-    import numpy as np  # noqa: PLC0415 (--help need not wait for it)
+    import numpy as np  # noqa: PLC0415
 
     scores = [float(candidate.score) for candidate in candidates]
     with np.errstate(over="ignore", under="ignore"):

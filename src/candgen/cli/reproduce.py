@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from candgen.catalogue import METHODS as CATALOGUE
 from candgen.cli.options import Normalizer, SkipBadRows
 from candgen.cli.output import note, show
 from candgen.cli.progress import progress_bar
 from candgen.errors import MissingExtraError, ParameterError
-from candgen.evaluation.paper import EXHIBITS, HIGH_RESOURCE, PAIRS
+from candgen.generators.summaries import METHODS as CATALOGUE
+from candgen.paper.published import EXHIBITS, HIGH_RESOURCE, PAIRS
 
 if TYPE_CHECKING:
-    from candgen.evaluation.paper import Pair
+    from candgen.paper.published import Pair
 
 ALL = "all"
 """What --methods takes for every method, neural ones too."""
@@ -110,11 +110,11 @@ def reproduce(
     Parameters are chosen on dev, everything shown is on test. What was measured is kept in the
     folder, so a run that was interrupted goes on where it stopped. report.html has it all.
     """
-    from candgen.evaluation.corpus import Corpus  # noqa: PLC0415 (--help need not wait for NumPy)
-    from candgen.evaluation.records import Records  # noqa: PLC0415
-    from candgen.evaluation.reproduce import RECORDS, names_of  # noqa: PLC0415
-    from candgen.evaluation.reproduce import reproduce as make  # noqa: PLC0415
-    from candgen.evaluation.study import Study  # noqa: PLC0415
+    from candgen.paper.cache import Records  # noqa: PLC0415
+    from candgen.paper.corpus import Corpus  # noqa: PLC0415
+    from candgen.paper.plan import Study  # noqa: PLC0415
+    from candgen.paper.reproduce import RECORDS, names_of  # noqa: PLC0415
+    from candgen.paper.reproduce import reproduce as make  # noqa: PLC0415
 
     exhibits = names_of(*names)
     chosen = _methods(methods)
@@ -123,11 +123,14 @@ def reproduce(
     )
     known = _pairs(pairs, zero_shot_only, corpus.languages)
     study = Study(
-        corpus, known, chosen, Records(output / RECORDS),
-        command=[sys.executable, "-m", "candgen.cli.measure"],
+        corpus,
+        known,
+        chosen,
+        Records(output / RECORDS),
+        command=[sys.executable, "-m", "candgen.cli.measure_process"],
         options=_budget(epochs, training_pairs, chosen),
         high_resource=_high_resource(high_resource, known),
-    )  # fmt: skip
+    )
     if exhibits == ("high-resource",) and not study.high_resource:
         raise ParameterError("no pair has a high-resource pivot: say --high-resource LANG")
     study.check()
@@ -137,16 +140,20 @@ def reproduce(
         )
     with progress_bar() as progress:
         made = make(
-            exhibits, study, output, command=["candgen", *context.obj], progress=progress,
+            exhibits,
+            study,
+            output,
+            command=["candgen", *context.obj],
+            progress=progress,
             figures=figures,
-        )  # fmt: skip
+        )
     for exhibit in made:
         show(*exhibit.tables, whole=True)
     note(f"wrote {output}: open {(output / 'report.html').resolve().as_uri()}")
 
 
 def _methods(names: str | None) -> dict[str, Any]:
-    from candgen.generators import METHODS  # noqa: PLC0415
+    from candgen.generators.registry import METHODS  # noqa: PLC0415
 
     if names is None:
         return {name: method for name, method in METHODS.items() if not method.neural}
@@ -168,7 +175,7 @@ def _high_resource(names: str | None, pairs: "tuple[Pair, ...]") -> tuple[str, .
 def _pairs(
     texts: list[str] | None, zero_shot_only: str | None, languages: list[str]
 ) -> "tuple[Pair, ...]":
-    from candgen.evaluation.corpus import parse_pair, with_zero_shot_only  # noqa: PLC0415
+    from candgen.paper.corpus import parse_pair, with_zero_shot_only  # noqa: PLC0415
 
     chosen = PAIRS
     if texts:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from candgen.cli.companions import Table
+from candgen.cli.index_extras import Table
 from candgen.cli.output import note, write
 from candgen.cli.progress import progress_bar
 from candgen.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from candgen.counts import Progress
+    from candgen.protocols import Progress
 
 
 def serve(
@@ -96,16 +96,10 @@ def serve(
     Ctrl-C ends it, after the requests in flight. OpenRefine takes the address with /reconcile, or
     /reconcile/NAME, behind it.
     """
-    from candgen.service.settings import (  # noqa: PLC0415 (--help need not wait)
-        Limits,
-        Settings,
-        check_limits,
-        name_indexes,
-        read_key,
-    )
+    from candgen.service.settings import Limits, Settings, check_limits, name_indexes, read_key  # noqa: PLC0415
 
     try:
-        from candgen.service.run import serve as run  # noqa: PLC0415
+        from candgen.service.server import serve as run  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtraError(
             f"the service needs {error.name}: python3 -m pip install 'candgen[server]'"
@@ -116,9 +110,15 @@ def serve(
             f"--url {url!r}: expected an address such as https://example.org/names"
         )
     limits = Limits(
-        body=max_body, batch=max_batch, mention=max_mention, k=max_k, candidates=max_candidates,
-        seconds=max_seconds, patience=max_wait, concurrency=max_requests,
-    )  # fmt: skip
+        body=max_body,
+        batch=max_batch,
+        mention=max_mention,
+        k=max_k,
+        candidates=max_candidates,
+        seconds=max_seconds,
+        patience=max_wait,
+        concurrency=max_requests,
+    )
     check_limits(limits)
     settings = Settings(named, limits, match, url, key=read_key(api_key_file), log=not quiet)
     check_indexes(named)
@@ -136,10 +136,10 @@ def serve(
 
 def check_indexes(named: dict[str, str]) -> None:
     """Refuse, before anything is started, what cannot be opened."""
-    from candgen import storage  # noqa: PLC0415
+    from candgen.storage import index_folder  # noqa: PLC0415
 
     for folder in named.values():
-        storage.load(folder)
+        index_folder.load(folder)
 
 
 def _describe(named: dict[str, str], tables: list[str]) -> None:

@@ -57,8 +57,7 @@ def split(
     ] = Normalizer.NONE,
     skip_bad_rows: SkipBadRows = False,
     layout: Annotated[
-        Layout,
-        typer.Option(help="released: FOLDER/LANG, laid out as the paper's authors did."),
+        Layout, typer.Option(help="released: FOLDER/LANG, laid out as the paper's authors did.")
     ] = Layout.CANDGEN,
 ) -> None:
     """Split a target's mention table into training data, dev and test queries.
@@ -79,17 +78,21 @@ def split(
             raise TableError(f"{named.path} has no pairs: there is nothing to split")
         progress("drawing queries", 0.0)
         made = candgen.split(
-            whole, per_type=per_type, seed=seed, setting=setting.value,
-            normalizer=normalizer.value, language=named.language,
-        )  # fmt: skip
+            whole,
+            per_type=per_type,
+            seed=seed,
+            setting=setting.value,
+            normalizer=normalizer.value,
+            language=named.language,
+        )
         progress(f"writing {output}", 0.0)
         _write(made, output, layout, named.language)
     _show(made, output)
 
 
 def _write(made: "Split", output: Path, layout: Layout, language: str) -> None:
-    from candgen.evaluation.dataset import write_dataset  # noqa: PLC0415 (--help need not wait)
-    from candgen.evaluation.released import write_released  # noqa: PLC0415
+    from candgen.evaluation.dataset import write_dataset  # noqa: PLC0415
+    from candgen.tables.released import write_released  # noqa: PLC0415
 
     if layout is Layout.CANDGEN:
         write_dataset(output, made)

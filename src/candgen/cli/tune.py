@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import candgen
-from candgen.catalogue import METHODS as CATALOGUE
-from candgen.cli.companions import calibrate
+from candgen.cli.index_extras import calibrate
 from candgen.cli.options import (
     Named,
     Normalizer,
     SkipBadRows,
     check_output,
-    check_teachers,
+    check_training_inputs,
     known_method,
     parse_settings,
     parse_table,
@@ -29,12 +28,13 @@ from candgen.cli.options import (
 from candgen.cli.output import note, show, write_json
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
+from candgen.generators.summaries import METHODS as CATALOGUE
 
 if TYPE_CHECKING:
-    from candgen.evaluation.experiment import Tuning
-    from candgen.evaluation.split import TrainDevTest
-    from candgen.methods import Method, Training
-    from candgen.queries import Query
+    from candgen.evaluation.evaluate import Tuning
+    from candgen.protocols import Method, Training
+    from candgen.tables.folds import Folds
+    from candgen.tables.queries import Query
 
 
 BOTH_STAGES = "rerank"
@@ -143,9 +143,9 @@ def tune(
     with a second stage, are those of its first stage; the weights of the second are learned on dev
     when it is built. --method pti is the paper's.
     """
-    from candgen.evaluation import experiment  # noqa: PLC0415 (--help need not wait for NumPy)
-    from candgen.evaluation.corpus import open_parts  # noqa: PLC0415
-    from candgen.methods import WORTH, Training  # noqa: PLC0415
+    from candgen.evaluation import evaluate  # noqa: PLC0415
+    from candgen.paper.corpus import open_parts  # noqa: PLC0415
+    from candgen.protocols import MIN_POINTS_PER_TENTH, Training  # noqa: PLC0415
 
     chosen = known_method(method)
     values, fixed = _parameters(method, chosen, parse_grid(grid or ()), settings or (), normalizer)
@@ -156,7 +156,7 @@ def tune(
         )
     if worth is not None and candidates is None:
         _check_searched(chosen, values, named)
-    check_teachers(method, chosen, english=english is not None, dev=False)
+    check_training_inputs(method, chosen, english=english is not None, dev=False)
     names = None if english is None else parse_table("--english", english)
     refuse_repeated([each.language for each in named])
     if output is not None:
@@ -172,9 +172,13 @@ def tune(
             return candgen.MentionTable.read(table.path, skip_bad_rows=skip_bad_rows)
 
         training = Training(
-            {each.language: read(each) for each in named}, target, language or parts.language,
-            None if names is None else read(names), parts.dev, progress,
-        )  # fmt: skip
+            {each.language: read(each) for each in named},
+            target,
+            language or parts.language,
+            None if names is None else read(names),
+            parts.dev,
+            progress,
+        )
         if candidates is not None:
             training = _with_pivots(training, candidates, reasons, skip_bad_rows=skip_bad_rows)
         if not training.pivots and target is None:
@@ -183,10 +187,15 @@ def tune(
             )
         if method == BOTH_STAGES and "normalizer" not in {*fixed, *values}:
             fixed["normalizer"] = _normalizer(training, reasons)
-        tuning = experiment.tune(
-            chosen, training, parts.dev, grid=values, fixed=fixed, k=k,
-            worth=WORTH if worth is None else worth,
-        )  # fmt: skip
+        tuning = evaluate.tune(
+            chosen,
+            training,
+            parts.dev,
+            grid=values,
+            fixed=fixed,
+            k=k,
+            worth=MIN_POINTS_PER_TENTH if worth is None else worth,
+        )
         if output is not None:
             progress(f"building {output}", 0.0)
             best = tuning.generator
@@ -205,7 +214,7 @@ def _with_pivots(
 ) -> "Training":
     """Choose pivots among the tables of a folder, by the names that may be learned from."""
     from candgen.auto import choose_pivots, why_pivots  # noqa: PLC0415
-    from candgen.evaluation.table_folder import TableFolder  # noqa: PLC0415
+    from candgen.tables.table_folder import TableFolder  # noqa: PLC0415
 
     tables = TableFolder(folder, skip_bad_rows=skip_bad_rows, without=training.language or "")
     names = [query.mention for query in training.dev]
@@ -230,7 +239,7 @@ def _second_stage(generator: Any, dev: "Sequence[Query]") -> list[str]:  # noqa:
     weights = getattr(generator, "weights", None)
     if weights is None:
         return []
-    from candgen.evaluation.experiment import evaluate  # noqa: PLC0415
+    from candgen.evaluation.evaluate import evaluate  # noqa: PLC0415
 
     report = evaluate({"first": generator.generator, "both": generator}, dev, ks=(1, 30))
     first, both = (report.recall(name, k=1) for name in ("first", "both"))
@@ -243,9 +252,12 @@ def _second_stage(generator: Any, dev: "Sequence[Query]") -> list[str]:  # noqa:
 
 
 def _parameters(
-    name: str, method: "Method", grid: dict[str, list[Any]], settings: Sequence[str],
+    name: str,
+    method: "Method",
+    grid: dict[str, list[Any]],
+    settings: Sequence[str],
     normalizer: Normalizer | None,
-) -> tuple[dict[str, list[Any]], dict[str, Any]]:  # fmt: skip
+) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     """The values to choose from, and what is fixed; of what is set there is one value."""
     fixed: dict[str, Any] = {}
     if "normalizer" in method.options and (normalizer is not None or name != BOTH_STAGES):
@@ -267,9 +279,7 @@ def _parameters(
     return grid, fixed
 
 
-def _check_searched(
-    method: "Method", grid: dict[str, list[Any]], pivots: Sequence[Named]
-) -> None:  # fmt: skip
+def _check_searched(method: "Method", grid: dict[str, list[Any]], pivots: Sequence[Named]) -> None:
     """Refuse --worth where no alphas are searched."""
     if method.search is None or method.joint & set(grid) or len(pivots) < 2:
         raise ParameterError(
@@ -278,13 +288,16 @@ def _check_searched(
         )
 
 
-def _warn_of_folding(dataset: Path, parts: "TrainDevTest", normalizer: str | None) -> None:
+def _warn_of_folding(dataset: Path, parts: "Folds", normalizer: str | None) -> None:
     split_by = getattr(parts, "normalizer", normalizer)
     if normalizer is not None and split_by != normalizer:
         logging.getLogger("candgen").warning(
             "%s was split with normalizer %s, the index folds text with %s: "
-            "what is one mention to it may be two in the dataset", dataset, split_by, normalizer
-        )  # fmt: skip
+            "what is one mention to it may be two in the dataset",
+            dataset,
+            split_by,
+            normalizer,
+        )
 
 
 def parse_grid(texts: Sequence[str]) -> dict[str, list[Any]]:
@@ -307,11 +320,13 @@ def _show(tuning: "Tuning", form: Format, output: Path | None) -> None:
     if form is Format.JSON:
         write_json(
             {
-                "queries": tuning.queries, "k": tuning.k, "best": best._asdict(),
+                "queries": tuning.queries,
+                "k": tuning.k,
+                "best": best._asdict(),
                 "trials": [trial._asdict() for trial in tuning.trials],
                 "pivots": [pivot._asdict() for pivot in tuning.pivots],
             }
-        )  # fmt: skip
+        )
         return
     show(tuning.table(), whole=True)
     if tuning.pivots:

@@ -2,7 +2,7 @@
 
 >>> icelandic = MentionTable.from_pairs([("Vín", "Q1741"), ("Rín", "Q584")])
 >>> queries = [Query("Wien", "Q1741", "easy"), Query("Oslo", "Q585", "hard")]
->>> ceiling(queries, space(icelandic))["all"]
+>>> ceiling(queries, candidate_space(icelandic))["all"]
 Ceiling(queries=2, recall=50.0)
 """
 
@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
 from candgen.evaluation.metrics import by_type
-from candgen.mentions import MentionTable
-from candgen.queries import Query
-from candgen.text import normalize_many
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
+from candgen.text.normalize import normalize_many
 
 Flags = npt.NDArray[np.bool_]
 
@@ -31,10 +31,11 @@ class Ceiling(NamedTuple):
     recall: float
 
 
-def space(*tables: MentionTable, named: Collection[str] | None = None) -> frozenset[str]:
+def candidate_space(*tables: MentionTable, named: Collection[str] | None = None) -> frozenset[str]:
     """The entities of all the tables together; of these only the named ones, where given.
 
-    >>> sorted(space(MentionTable.from_pairs([("Vín", "Q1741"), ("Rín", "Q584")]), named=["Q584"]))
+    >>> icelandic = MentionTable.from_pairs([("Vín", "Q1741"), ("Rín", "Q584")])
+    >>> sorted(candidate_space(icelandic, named=["Q584"]))
     ['Q584']
     """
     wanted = None if named is None else pa.array(set(named), pa.large_string())
@@ -66,9 +67,9 @@ def paper_spaces(
     learned = {"PL": list(_checked(pivots))}
     if target is not None:
         learned["PL+TL"] = [*learned["PL"], target]
-    spaces = {label: space(*tables, named=among) for label, tables in learned.items()}
+    spaces = {label: candidate_space(*tables, named=among) for label, tables in learned.items()}
     if english is not None:
-        own = space(english, named=among)
+        own = candidate_space(english, named=among)
         with_names = own if named is None else own.union(named)
         wider = {f"EN+{label}": own | entities for label, entities in spaces.items()}
         spaces |= {label: entities & with_names for label, entities in {"EN": own, **wider}.items()}

@@ -17,14 +17,14 @@ from typing import Any
 import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, StorageError
-from candgen.evaluation.folders import replacing_folder
 from candgen.evaluation.split import TYPES_OF, Split
-from candgen.files import write_text
-from candgen.manifest import render
-from candgen.mentions import MentionTable
-from candgen.queries import Query, read_queries, write_queries
-from candgen.table_rows import shown
-from candgen.versions import version
+from candgen.storage.atomic import write_text
+from candgen.storage.atomic_folder import atomic_folder
+from candgen.storage.manifest import render
+from candgen.storage.versions import version
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query, read_queries, write_queries
+from candgen.tables.rows import shown
 
 FORMAT = "candgen dataset"
 FORMAT_VERSION = 1
@@ -32,9 +32,19 @@ TRAIN, DEV, TEST = FILES = ("train.tsv.gz", "dev.tsv", "test.tsv")
 MANIFEST = "manifest.json"
 
 _FIELDS = {
-    "candgen_version", "checksum", "counts", "files", "format", "format_version", "input",
-    "language", "normalizer", "per_type", "seed", "setting",
-}  # fmt: skip
+    "candgen_version",
+    "checksum",
+    "counts",
+    "files",
+    "format",
+    "format_version",
+    "input",
+    "language",
+    "normalizer",
+    "per_type",
+    "seed",
+    "setting",
+}
 
 FilePath = str | os.PathLike[str]
 
@@ -106,7 +116,7 @@ def write_dataset(path: FilePath, split: Split) -> None:
     """
     if not isinstance(split, Split):
         raise ParameterError(f"split is {shown(split)}, expected what candgen.split returns")
-    with replacing_folder(Path(path), _may_replace) as folder:
+    with atomic_folder(Path(path), _may_replace) as folder:
         split.train.write(folder / TRAIN)
         write_queries(folder / DEV, split.dev)
         write_queries(folder / TEST, split.test)

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import ParameterError
-from candgen.methods import Ranks
-from candgen.queries import TYPES
+from candgen.protocols import Ranks
+from candgen.tables.queries import TYPES
 
 _DRAWN_AT_ONCE = 1 << 20  # numbers: memory stays small whatever the number of distinct values
 

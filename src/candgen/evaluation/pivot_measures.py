@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
-from candgen.evaluation.likeness import (
+from candgen.evaluation.shuffle import shuffle_keys
+from candgen.evaluation.trigram_similarity import (
     WHOLE,
     Millionths,
     Names,
@@ -18,8 +19,7 @@ from candgen.evaluation.likeness import (
     nearest_in_group,
     overlap,
 )
-from candgen.evaluation.shuffle import shuffle_keys
-from candgen.mentions import MentionTable
+from candgen.tables.mention_table import MentionTable
 
 OVERLAP_NAMES = 20_000
 """So many names of a language, spread evenly over its table, give its distribution of trigrams."""
@@ -71,9 +71,13 @@ def measure_pairs(target: MentionTable, normalizer: str, language: str | None) -
     def measure(code: str, table: MentionTable) -> Measured:
         others, first = _by_entity(table, entities.dictionary, normalizer, code)
         return Measured(
-            code, len(table), _entities(table), overlap(sampled, _sampled(table, normalizer, code)),
-            first[group + 1] > first[group], nearest_in_group(mentions, group, others, first),
-        )  # fmt: skip
+            code,
+            len(table),
+            _entities(table),
+            overlap(sampled, _sampled(table, normalizer, code)),
+            first[group + 1] > first[group],
+            nearest_in_group(mentions, group, others, first),
+        )
 
     return measure
 
@@ -96,9 +100,13 @@ def measure_names(
         likeness = nearest(queries, theirs)
         likeness[likeness < ALIKE] = 0
         return Measured(
-            code, len(table), _entities(table), overlap(found, _sampled(table, normalizer, code)),
-            likeness > 0, likeness,
-        )  # fmt: skip
+            code,
+            len(table),
+            _entities(table),
+            overlap(found, _sampled(table, normalizer, code)),
+            likeness > 0,
+            likeness,
+        )
 
     return measure
 

@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
-from candgen.evaluation.cells import Cell, Difference
 from candgen.evaluation.metrics import Comparison, Interval
-from candgen.evaluation.tables import Table
-from candgen.files import write_text
-from candgen.methods import Ranks
-from candgen.queries import TYPES, Query
+from candgen.protocols import Ranks
+from candgen.reporting.cells import Cell, Difference
+from candgen.reporting.table import Table
+from candgen.storage.atomic import write_text
+from candgen.tables.queries import TYPES, Query
 
 if TYPE_CHECKING:
     import rich.console
@@ -77,8 +77,13 @@ class Report:
         return ranks[self._mask(type=type, unlike=unlike)]
 
     def recall(
-        self, name: str, k: int = 30, *, type: str | None = None, unlike: bool = False,  # noqa: A002
-    ) -> float:  # fmt: skip
+        self,
+        name: str,
+        k: int = 30,
+        *,
+        type: str | None = None,  # noqa: A002
+        unlike: bool = False,
+    ) -> float:
         """Percent of the queries whose gold is among the first k candidates: micro recall@k."""
         return metrics.recall(self.ranks(name, type=type, unlike=unlike), self._depth(k))
 
@@ -92,8 +97,13 @@ class Report:
         return metrics.mrr(self.ranks(name, type=type, unlike=unlike))
 
     def interval(
-        self, name: str, k: int = 30, *, type: str | None = None, unlike: bool = False,  # noqa: A002
-    ) -> Interval:  # fmt: skip
+        self,
+        name: str,
+        k: int = 30,
+        *,
+        type: str | None = None,  # noqa: A002
+        unlike: bool = False,
+    ) -> Interval:
         """The 95% bootstrap interval of the recall@k."""
         ranks = self.ranks(name, type=type, unlike=unlike)
         return metrics.bootstrap(100 * metrics.hits(ranks, self._depth(k)))
@@ -117,14 +127,22 @@ class Report:
         """Every generator on all queries, on each type, and on those unlike any pivot name."""
         largest = self.ks[-1]
         columns = [
-            "generator", "subset", "queries", "recall@1",
-            *(f"recall@{k}" for k in self.ks if k > 1), f"95% of @{largest}", "MRR", "ceiling",
-        ]  # fmt: skip
+            "generator",
+            "subset",
+            "queries",
+            "recall@1",
+            *(f"recall@{k}" for k in self.ks if k > 1),
+            f"95% of @{largest}",
+            "MRR",
+            "ceiling",
+        ]
         rows = [row for name in self.answers for row in self._rows(name)]
         return Table(
-            "Recall in percent, of all queries in the file", tuple(columns), tuple(rows),
+            "Recall in percent, of all queries in the file",
+            tuple(columns),
+            tuple(rows),
             note=f"MRR counts a gold beyond rank {largest} as 0. Intervals are bootstrapped.",
-        )  # fmt: skip
+        )
 
     def comparisons(self, k: int | None = None) -> Table:
         """Every two generators: the difference of recall@k, and whether it may be chance."""
@@ -134,15 +152,26 @@ class Report:
             found = self.compare(first, second, k)
             rows.append(
                 (
-                    first, second, len(self.queries), Difference(found.difference),
+                    first,
+                    second,
+                    len(self.queries),
+                    Difference(found.difference),
                     "{:+.1f} to {:+.1f}".format(*found.interval),
-                    found.only_first, found.only_second, f"{found.p_value:.2g}",
+                    found.only_first,
+                    found.only_second,
+                    f"{found.p_value:.2g}",
                 )
-            )  # fmt: skip
+            )
         columns = (
-            "first", "second", "queries", f"recall@{k}, difference", "95%", "only first",
-            "only second", "p (McNemar)",
-        )  # fmt: skip
+            "first",
+            "second",
+            "queries",
+            f"recall@{k}, difference",
+            "95%",
+            "only first",
+            "only second",
+            "p (McNemar)",
+        )
         return Table(f"Paired comparison of recall@{k}", columns, tuple(rows))
 
     def results(self) -> str:
@@ -154,9 +183,17 @@ class Report:
             for number, (query, answer) in enumerate(zip(self.queries, answers, strict=True)):
                 unlike = "" if self.unlike is None else "yes" if self.unlike[number] else "no"
                 cells = (
-                    name, query.mention, query.entity, query.type, unlike, answer.rank,
-                    answer.score, answer.first, answer.first_score, answer.outcome,
-                )  # fmt: skip
+                    name,
+                    query.mention,
+                    query.entity,
+                    query.type,
+                    unlike,
+                    answer.rank,
+                    answer.score,
+                    answer.first,
+                    answer.first_score,
+                    answer.outcome,
+                )
                 lines.append("\t".join(map(_field, cells)) + "\n")
         return "".join(lines)
 
@@ -208,16 +245,25 @@ class Report:
             yield self._row(name, UNLIKE, unlike=True)
 
     def _row(
-        self, name: str, label: str, *, type: str | None = None, unlike: bool = False,  # noqa: A002
-    ) -> tuple[Cell, ...]:  # fmt: skip
+        self,
+        name: str,
+        label: str,
+        *,
+        type: str | None = None,  # noqa: A002
+        unlike: bool = False,
+    ) -> tuple[Cell, ...]:
         ranks = self.ranks(name, type=type, unlike=unlike)
         recalls = (metrics.recall(ranks, k) for k in dict.fromkeys((1, *self.ks)))
         interval = metrics.bootstrap(100 * metrics.hits(ranks, self.ks[-1]))
         return (
-            name, label, len(ranks), *recalls, interval.shown,
+            name,
+            label,
+            len(ranks),
+            *recalls,
+            interval.shown,
             f"{metrics.mrr(ranks):.3f}" if len(ranks) else None,
             self.ceiling(name, type=type, unlike=unlike),
-        )  # fmt: skip
+        )
 
     def _mask(self, *, type: str | None, unlike: bool) -> Flags:  # noqa: A002
         chosen = np.ones(len(self.queries), np.bool_)

@@ -7,7 +7,7 @@ whole, so that the type of a query is true of what the index sees.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
 from candgen.evaluation.shuffle import Integers, shuffle_keys
-from candgen.mentions import MentionTable
-from candgen.queries import EASY, HARD, MEDIUM, TYPES, Query
-from candgen.table_rows import SCHEMA, Rows, shown
-from candgen.text import check_normalizer, normalize_many
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import EASY, HARD, MEDIUM, TYPES, Query
+from candgen.tables.rows import SCHEMA, Rows, shown
+from candgen.text.normalize import check_normalizer, normalize_many
 
 Setting = Literal["joint", "zero-shot", "high-resource"]
 
@@ -35,26 +35,6 @@ _STREAMS = {EASY: 0, MEDIUM: 1, HARD: 2}
 _ROWS_AT_ONCE = 1 << 18
 
 Booleans = npt.NDArray[np.bool_]
-
-
-class TrainDevTest(Protocol):
-    """Training data with queries of both kinds, wherever they come from."""
-
-    @property
-    def train(self) -> MentionTable:
-        """The training data of the target."""
-
-    @property
-    def dev(self) -> Sequence[Query]:
-        """The queries on which parameters are chosen."""
-
-    @property
-    def test(self) -> Sequence[Query]:
-        """The queries that are for the end."""
-
-    @property
-    def language(self) -> str | None:
-        """The language of the target, where it is known."""
 
 
 class Input(NamedTuple):

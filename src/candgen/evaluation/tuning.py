@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from candgen.evaluation.cells import Cell, Difference
-from candgen.evaluation.tables import Table
-from candgen.methods import Contribution, Generator
+from candgen.protocols import Contribution, Generator
+from candgen.reporting.cells import Cell, Difference
+from candgen.reporting.table import Table
 
 
 class Trial(NamedTuple):
@@ -76,11 +76,14 @@ class Tuning:
         names = tuple(self.trials[0].parameters)
         rows: list[tuple[Cell, ...]] = [
             (
-                *(_cell(trial.parameters[name]) for name in names), self.queries, trial.recall,
-                f"{trial.mrr:.3f}", "best" if trial is best else "",
+                *(_cell(trial.parameters[name]) for name in names),
+                self.queries,
+                trial.recall,
+                f"{trial.mrr:.3f}",
+                "best" if trial is best else "",
             )
             for trial in self.trials
-        ]  # fmt: skip
+        ]
         columns = (*names, "queries", f"recall@{self.k}", "MRR", "")
         return Table("Recall on dev", columns, tuple(rows), note=self.note)
 
@@ -88,16 +91,27 @@ class Tuning:
         """A row for each pivot of a search: what dev loses without it, and what it takes."""
         rows: list[tuple[Cell, ...]] = [
             (
-                each.pivot, f"{each.alpha:g}", each.recall_without, Difference(-each.loss),
-                Difference(-100 * each.mrr_loss), each.entries, 100 * each.share,
+                each.pivot,
+                f"{each.alpha:g}",
+                each.recall_without,
+                Difference(-each.loss),
+                Difference(-100 * each.mrr_loss),
+                each.entries,
+                100 * each.share,
                 "" if each.kept else "left out",
             )
             for each in self.pivots
-        ]  # fmt: skip
+        ]
         columns = (
-            "pivot", "alpha", f"recall@{self.pivots_k} without", "change", "of 100 MRR", "postings",
-            "% of all", "",
-        )  # fmt: skip
+            "pivot",
+            "alpha",
+            f"recall@{self.pivots_k} without",
+            "change",
+            "of 100 MRR",
+            "postings",
+            "% of all",
+            "",
+        )
         note = (
             "Without one pivot, the others as they are; of one that was left out, as it was when "
             "it went. Postings are those that no other language of the index has."

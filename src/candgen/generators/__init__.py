@@ -1,74 +1,20 @@
-"""Generators: whatever turns mentions into candidates. One file a method."""
+"""Generators: each turns mentions into candidates. One file or package a method.
 
-import os
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+``METHODS`` maps the name of each method to what builds it, and ``load`` opens what was saved; both
+are imported from ``registry`` when they are first used, because all methods together take time.
+"""
 
-from candgen import storage
-from candgen.errors import CandgenError, StorageError
-from candgen.generators.cascade import Cascade
-from candgen.generators.cascade_method import CASCADE, CASCADE_FILL
-from candgen.generators.neural.charagram import Charagram
-from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM
-from candgen.generators.pivot import PivotTokenIndex
-from candgen.generators.pivot_method import FUSION, PTI, SMOOTHING, WILDCARDS
-from candgen.generators.rerank import Rerank
-from candgen.generators.rerank_method import RERANK
-from candgen.generators.wikipriors import WikiPriors
-from candgen.generators.wikipriors_method import WIKIPRIORS, WIKIPRIORS_RELEASED
-from candgen.methods import Method
-from candgen.storage import Stored
+from typing import TYPE_CHECKING, Any
 
-METHODS: dict[str, Method] = {
-    "wikipriors": WIKIPRIORS,
-    "wikipriors-released": WIKIPRIORS_RELEASED,
-    "charagram": CHARAGRAM,
-    "char-lstm": CHAR_LSTM,
-    "char-cnn": CHAR_CNN,
-    "pti": PTI,
-    "pti-wildcards": WILDCARDS,
-    "pti-fusion": FUSION,
-    "pti-smoothing": SMOOTHING,
-    "cascade": CASCADE,
-    "cascade-fill": CASCADE_FILL,
-    "rerank": RERANK,
-}
-"""Every method, by the name that tables show: ``METHODS["pti"](training, parameters)`` builds."""
+if TYPE_CHECKING:
+    from candgen.generators.registry import METHODS, load
+
+__all__ = ["METHODS", "load"]
 
 
-def load(path: str | os.PathLike[str], *, verify: bool = False) -> Any:  # noqa: ANN401
-    """Open whatever generator was saved at a path, memory-mapped.
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from candgen.generators import registry  # noqa: PLC0415
 
-    ``verify`` reads every byte and compares it with its checksum; without it, only small indexes
-    are read in full.
-    """
-    return open_stored(storage.load(path, verify=verify))
-
-
-def open_stored(stored: Stored) -> Any:  # noqa: ANN401
-    """The generator that is stored, or one of those that are stored inside another."""
-    if stored.kind not in LOADERS:
-        raise StorageError(
-            f"{stored.path} holds a generator of kind {stored.kind!r}, and this version of candgen "
-            f"knows {', '.join(sorted(LOADERS))}: upgrade candgen, or build it again"
-        )
-    try:
-        return LOADERS[stored.kind](stored)
-    except CandgenError:
-        raise
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise StorageError(
-            f"{stored.path} does not describe a {stored.kind} as this version of candgen writes "
-            f"one ({type(error).__name__}: {error}): build it again"
-        ) from error
-
-
-LOADERS: dict[str, Callable[[Stored], Any]] = {
-    "wikipriors": WikiPriors.from_stored,
-    "charagram": Charagram.from_stored,
-    "pti": PivotTokenIndex.from_stored,
-    "cascade": partial(Cascade.from_stored, open_part=open_stored),
-    "rerank": partial(Rerank.from_stored, open_part=open_stored),
-}
-"""How each kind of generator is made from what is stored."""
+    return getattr(registry, name)

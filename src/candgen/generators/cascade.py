@@ -4,13 +4,13 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from candgen import storage
 from candgen.errors import ParameterError
 from candgen.generators.candidate import Candidate, check_query
-from candgen.generators.parts import pack_parts, stored_part
+from candgen.generators.nesting import pack_parts, stored_part
 from candgen.generators.tiers import ask_in_turn
-from candgen.sources import SourceMention
-from candgen.storage import Contents, Stored
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Contents, Stored
+from candgen.tables.source_mentions import SourceMention
 
 Knows = Callable[[Sequence[str]], list[bool]]
 
@@ -78,7 +78,7 @@ class Cascade:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all generators to one folder that ``candgen.load`` opens."""
-        storage.save(path, **self.contents()._asdict())
+        index_folder.save(path, **self.contents()._asdict())
 
     def contents(self) -> Contents:
         """What is stored: the contents of each generator, under a name of its own."""

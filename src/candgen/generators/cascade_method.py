@@ -9,14 +9,15 @@ from functools import partial
 
 import numpy as np
 
-from candgen.generators import pivot_method, wikipriors_method
+from candgen.generators import wikipriors_method
 from candgen.generators.candidate import Candidate, check_weight
 from candgen.generators.cascade import Cascade
-from candgen.generators.pivot import LAM, PivotTokenIndex
+from candgen.generators.pivot import method as pivot_method
+from candgen.generators.pivot.pivot_token_index import LAM, PivotTokenIndex
 from candgen.generators.tiers import ask_in_turn
 from candgen.generators.wikipriors import WikiPriors
-from candgen.methods import Method, Parameters, Ranks, Size, Training, place
-from candgen.queries import Query
+from candgen.protocols import Method, Parameters, Ranks, Size, Training, gold_rank
+from candgen.tables.queries import Query
 
 OPTIONS = frozenset({"normalizer", "threads", "threshold"})
 
@@ -42,9 +43,13 @@ def size(cascade: Cascade) -> Size:
 
 
 def ranks(
-    training: Training, choices: Sequence[Parameters], queries: Sequence[Query], k: int,
-    *, fill: bool,
-) -> list[Ranks]:  # fmt: skip
+    training: Training,
+    choices: Sequence[Parameters],
+    queries: Sequence[Query],
+    k: int,
+    *,
+    fill: bool,
+) -> list[Ranks]:
     """The ranks that ``build(training, choice)`` would give, for each choice.
 
     What WikiPriors finds is the same whatever the weights, so it is asked once, and an index is
@@ -77,7 +82,7 @@ def _look_up(
 
 def _places(queries: Sequence[Query], answers: Sequence[Sequence[Candidate]]) -> Ranks:
     pairs = zip(queries, answers, strict=True)
-    return np.array([place(query.entity, some) for query, some in pairs], np.int64)
+    return np.array([gold_rank(query.entity, some) for query, some in pairs], np.int64)
 
 
 def _method(*, fill: bool) -> Method:

@@ -11,19 +11,20 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen import storage
-from candgen.counts import Progress, count, nothing, pool
 from candgen.errors import ParameterError, StorageError, TableError
 from candgen.generators.candidate import Candidate, check_query
-from candgen.generators.languages import TARGET, tables_of
+from candgen.generators.inputs import TARGET, tables_of
 from candgen.generators.tiers import ask_in_turn
-from candgen.index import TokenIndex, ranked
+from candgen.index.counts import count, pool
+from candgen.index.token_index import TokenIndex, ranked
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS
-from candgen.mentions import MentionTable
-from candgen.sources import SourceMention, Sources
-from candgen.storage import Contents, Stored, prefixed, under
-from candgen.text import check_normalizer, normalize_many
-from candgen.tokenizers import Tokenizer, WholeMention, Words, from_parameters, to_parameters
+from candgen.protocols import Progress, no_progress
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.source_mentions import SourceMention, Sources
+from candgen.text.normalize import check_normalizer, normalize_many
+from candgen.text.tokenizers import Tokenizer, WholeMention, Words, from_parameters, to_parameters
 
 Integers = npt.NDArray[np.int64]
 
@@ -63,7 +64,7 @@ class WikiPriors:
         normalizer: str = "default",
         released: bool = False,
         threads: int = 1,
-        progress: Progress = nothing,
+        progress: Progress = no_progress,
     ) -> "WikiPriors":
         """Count mentions and words of the target, and of all pivots together.
 
@@ -78,19 +79,23 @@ class WikiPriors:
         tables = tables_of(pivots, target, language, {})
         plans = _plans(tables, pivots, released=bool(released))
         built = {
-            plan["name"]: tier for plan in plans
+            plan["name"]: tier
+            for plan in plans
             if (tier := _build_tier(plan, tables, normalizer, threads, progress)) is not None
-        }  # fmt: skip
+        }
         if not built:
             raise TableError("no mention has a token: there is nothing to build an index from")
         progress("gathering mentions", 0.0)
         tiers, rows = _together(tables, built)
         sources = Sources.gather(tables, rows, len(next(iter(tiers.values())).entities))
         parameters = {
-            "tiers": plans, "released": bool(released), "normalizer": normalizer,
-            "language": language, "target": None if target is None else language or TARGET,
+            "tiers": plans,
+            "released": bool(released),
+            "normalizer": normalizer,
+            "language": language,
+            "target": None if target is None else language or TARGET,
             "languages": list(tables),
-        }  # fmt: skip
+        }
         inputs = {each: _described(table, rows[each]) for each, table in tables.items()}
         progress("done", 1.0)
         return cls(tiers, sources, parameters, inputs)
@@ -159,11 +164,11 @@ class WikiPriors:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to a folder that ``candgen.load`` opens; what was there is replaced."""
-        storage.save(path, **self.contents()._asdict())
+        index_folder.save(path, **self.contents()._asdict())
 
     def contents(self) -> Contents:
         """What is stored; the entities once for all tiers."""
-        arrays = prefixed("sources", self.sources.arrays())
+        arrays = add_prefix("sources", self.sources.arrays())
         for name, tier in self.tiers.items():
             for key, array in tier.arrays().items():
                 shared = key.startswith("entities.")
@@ -173,19 +178,19 @@ class WikiPriors:
     @classmethod
     def from_stored(cls, stored: Stored) -> "WikiPriors":
         """The index that was saved."""
-        entities = prefixed("entities", under("entities", stored.arrays))
+        entities = add_prefix("entities", strip_prefix("entities", stored.arrays))
         tiers = {
             tier["name"]: TokenIndex.from_arrays(
                 {**arrays, **entities}, tokenizer=from_parameters(tier["tokenizer"]), threshold=0.0
             )
             for tier in stored.parameters["tiers"]
-            if (arrays := under(f"tiers.{tier['name']}", stored.arrays))
+            if (arrays := strip_prefix(f"tiers.{tier['name']}", stored.arrays))
         }
         planned = {name.split(".")[1] for name in stored.arrays if name.startswith("tiers.")}
         if not tiers or planned != set(tiers):
             raise StorageError(f"{stored.path} has other tiers than it says: build it again")
         sources = Sources.from_arrays(
-            under("sources", stored.arrays), languages=stored.parameters["languages"]
+            strip_prefix("sources", stored.arrays), languages=stored.parameters["languages"]
         )
         return cls(tiers, sources, stored.parameters, stored.inputs)
 
@@ -240,17 +245,23 @@ def _plans(
 
 
 def _build_tier(
-    plan: Mapping[str, Any], tables: Mapping[str, MentionTable], normalizer: str, threads: int,
+    plan: Mapping[str, Any],
+    tables: Mapping[str, MentionTable],
+    normalizer: str,
+    threads: int,
     progress: Progress,
-) -> _Tier | None:  # fmt: skip
+) -> _Tier | None:
     """The index of one tier; None if no mention has a token, such as a word."""
     mine = {each: tables[each] for each in plan["languages"]}
     tokenizer = from_parameters(plan["tokenizer"])
     try:
         counts = count(
-            mine, tokenizer=tokenizer, normalizer=normalizer, progress=progress,
+            mine,
+            tokenizer=tokenizer,
+            normalizer=normalizer,
+            progress=progress,
             warn=isinstance(tokenizer, WholeMention),
-        )  # fmt: skip
+        )
     except TableError:
         return None
     progress("laying out", 0.0)
@@ -282,9 +293,11 @@ def _together(
 def _described(table: MentionTable, entity: Integers) -> dict[str, Any]:
     """What is stored of a table, to tell whether another is the same."""
     return {
-        "pairs": len(table), "occurrences": table.total, "sha256": table.digest,
+        "pairs": len(table),
+        "occurrences": table.total,
+        "sha256": table.digest,
         "entities": len(np.unique(entity[entity >= 0])),
-    }  # fmt: skip
+    }
 
 
 def _search(

@@ -3,7 +3,7 @@
 from functools import partial
 
 from candgen.generators.wikipriors import WikiPriors
-from candgen.methods import Method, Parameters, Size, Training
+from candgen.protocols import Method, Parameters, Size, Training
 
 OPTIONS = frozenset({"normalizer", "threads"})
 
@@ -11,9 +11,13 @@ OPTIONS = frozenset({"normalizer", "threads"})
 def build(training: Training, parameters: Parameters, *, released: bool = False) -> WikiPriors:
     """The priors of these tables; parameters are those of ``WikiPriors.build``."""
     return WikiPriors.build(
-        training.pivots, training.target, language=training.language, released=released,
-        progress=training.progress, **parameters,
-    )  # fmt: skip
+        training.pivots,
+        training.target,
+        language=training.language,
+        released=released,
+        progress=training.progress,
+        **parameters,
+    )
 
 
 def size(priors: WikiPriors) -> Size:

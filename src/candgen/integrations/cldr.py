@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from candgen.errors import MissingExtraError, ParameterError
-from candgen.mentions import MentionTable
+from candgen.tables.mention_table import MentionTable
 
 try:
     from babel import localedata

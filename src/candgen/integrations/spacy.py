@@ -1,8 +1,8 @@
 """An index as the knowledge base of spaCy's entity linker, and the functions that a config names.
 
 The linker asks its knowledge base for the candidates of a mention, each with a prior probability
-and a vector. The probability is that of ``candgen.calibration``. An index has no vectors: they are
-given beside it, and without them only the probability decides.
+and a vector. The probability is that of ``candgen.generators.calibration``. An index has no
+vectors: they are given beside it, and without them only the probability decides.
 
 A knowledge base is saved as an index folder, with ``spacy.*`` arrays beside those of the index, so
 that a pipeline carries its index along, and ``candgen info`` tells what is in it.
@@ -19,14 +19,14 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
-from candgen import storage
-from candgen.calibration import DEPTH, Calibration
 from candgen.errors import MissingExtraError, ParameterError, StorageError
-from candgen.files import replacing
-from candgen.generators import open_stored
+from candgen.generators.calibration import DEPTH, Calibration
 from candgen.generators.candidate import check_query
-from candgen.storage import Stored, prefixed, under
-from candgen.strings import StringTable
+from candgen.generators.registry import open_stored
+from candgen.storage import index_folder
+from candgen.storage.atomic import atomic_write
+from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
+from candgen.tables.string_table import StringTable
 
 try:
     import srsly
@@ -89,7 +89,7 @@ class CandgenKB(KnowledgeBase):
                     "linker.set_kb(knowledge_base('fo.candgen'))"
                 )
             vectors = _read(self._vectors, self._length)
-            self._opened = _Index.of(storage.load(self._path), self._k, vectors)
+            self._opened = _Index.of(index_folder.load(self._path), self._k, vectors)
         return self._opened
 
     def open(self) -> "CandgenKB":
@@ -139,11 +139,15 @@ class CandgenKB(KnowledgeBase):
         add = self.vocab.strings.add
         return [
             Candidate(
-                kb=self, entity_hash=add(entity), entity_freq=0.0, entity_vector=vector,
-                alias_hash=add(text), prior_prob=probability,
+                kb=self,
+                entity_hash=add(entity),
+                entity_freq=0.0,
+                entity_vector=vector,
+                alias_hash=add(text),
+                prior_prob=probability,
             )
             for entity, vector, probability in zip(entities, vectors, probabilities, strict=True)
-        ]  # fmt: skip
+        ]
 
     def get_vectors(self, entities: Iterable[str]) -> list[list[float]]:
         """The vector of each entity; that of all others for one that has none."""
@@ -160,8 +164,8 @@ class CandgenKB(KnowledgeBase):
         exclude: Iterable[str] = (),  # noqa: ARG002
     ) -> None:
         """Write the index, and what spaCy needs beside it, to an index folder."""
-        storage.save(path, **self._index().contents())
-        with replacing(Path(path) / "contents") as file:
+        index_folder.save(path, **self._index().contents())
+        with atomic_write(Path(path) / "contents") as file:
             file.write(_NOTHING)
 
     def from_disk(
@@ -170,7 +174,7 @@ class CandgenKB(KnowledgeBase):
         exclude: Iterable[str] = (),  # noqa: ARG002
     ) -> "CandgenKB":
         """Take what is in an index folder in the place of what was here."""
-        self._opened = _Index.of(storage.load(path), None, _none(self._length))
+        self._opened = _Index.of(index_folder.load(path), None, _none(self._length))
         return self
 
     def to_bytes(self, **_: object) -> bytes:
@@ -186,7 +190,7 @@ class CandgenKB(KnowledgeBase):
         with TemporaryDirectory() as folder:
             for name, content in srsly.msgpack_loads(bytes_data).items():
                 (Path(folder) / Path(name).name).write_bytes(content)
-            stored = storage.load(folder)
+            stored = index_folder.load(folder)
             arrays = {name: np.array(array) for name, array in stored.arrays.items()}
         self._opened = _Index.of(replace(stored, arrays=arrays), None, _none(self._length))
         return self
@@ -301,9 +305,9 @@ class _Index:
     @classmethod
     def of(cls, stored: Stored, k: int | None, vectors: EntityVectors) -> "_Index":
         """What is given counts, then what was saved with a knowledge base."""
-        saved = under(PREFIX, stored.arrays)
+        saved = strip_prefix(PREFIX, stored.arrays)
         if saved and not len(vectors.entities):
-            entities = StringTable(**under("entities", saved))
+            entities = StringTable(**strip_prefix("entities", saved))
             vectors = EntityVectors(entities, saved["vectors"])
         if k is None:
             k = int(saved["k"][0]) if saved else K
@@ -314,12 +318,12 @@ class _Index:
         saved = {
             "k": np.array([self.k]),
             "vectors": self.vectors.values,
-            **prefixed("entities", self.vectors.entities.arrays()),
+            **add_prefix("entities", self.vectors.entities.arrays()),
         }
         return {
             "kind": self.stored.kind,
             "parameters": self.stored.parameters,
-            "arrays": {**self.stored.arrays, **prefixed(PREFIX, saved)},
+            "arrays": {**self.stored.arrays, **add_prefix(PREFIX, saved)},
             "inputs": self.stored.inputs,
         }
 

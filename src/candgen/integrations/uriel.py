@@ -18,11 +18,26 @@ import numpy.typing as npt
 from candgen.errors import MissingExtraError
 
 _CODES = {
-    "als": "gsw", "bat-smg": "sgs", "be-tarask": "bel", "be-x-old": "bel", "bh": "bho",
-    "cbk-zam": "cbk", "eml": "egl", "fiu-vro": "vro", "map-bms": "jav", "nb": "nor",
-    "nds-nl": "nds", "nn": "nor", "roa-rup": "rup", "roa-tara": "nap", "simple": "eng",
-    "zh": "cmn", "zh-classical": "lzh", "zh-min-nan": "nan", "zh-yue": "yue",
-}  # fmt: skip
+    "als": "gsw",
+    "bat-smg": "sgs",
+    "be-tarask": "bel",
+    "be-x-old": "bel",
+    "bh": "bho",
+    "cbk-zam": "cbk",
+    "eml": "egl",
+    "fiu-vro": "vro",
+    "map-bms": "jav",
+    "nb": "nor",
+    "nds-nl": "nds",
+    "nn": "nor",
+    "roa-rup": "rup",
+    "roa-tara": "nap",
+    "simple": "eng",
+    "zh": "cmn",
+    "zh-classical": "lzh",
+    "zh-min-nan": "nan",
+    "zh-yue": "yue",
+}
 """ISO 639-3 for what Wikipedia, or URIEL, has under another code; nb and nn have no family there"""
 
 

@@ -93,9 +93,18 @@ def _count(i, code, value, escape_at, escape_value):
 
 @kernel
 def measure_tokens(
-    reached, last, block_start, key, code, value, escape_at, escape_value,
-    entity_share, least, about,
-):  # fmt: skip
+    reached,
+    last,
+    block_start,
+    key,
+    code,
+    value,
+    escape_at,
+    escape_value,
+    entity_share,
+    least,
+    about,
+):
     """Of tokens up to the last: largest prior and posterior, their sums, and length of the list.
 
     ``reached`` says how far each block has come, and is moved on. Tokens are taken some at a time,
@@ -136,9 +145,21 @@ def _steps(probability, least, per_step):
 
 @kernel
 def bound_tokens(
-    reached, last, block_start, key, code, value, escape_at, escape_value,
-    entity_share, least, about, dense, group_prior, listed,
-):  # fmt: skip
+    reached,
+    last,
+    block_start,
+    key,
+    code,
+    value,
+    escape_at,
+    escape_value,
+    entity_share,
+    least,
+    about,
+    dense,
+    group_prior,
+    listed,
+):
     """The bounds of tokens up to the last: in their lists or, of those with a row, in all groups.
 
     An entry of a list has the distance from the block before (16 bits) and the bounds of prior and

@@ -132,10 +132,27 @@ def renumber(tokens, counts, number, totals):
 
 @kernel
 def pool(
-    indptrs, tokens, counts, layer_of, alphas, token_total, entity_total, least, first_entity,
-    place, out_indptr, out_tokens, out_values, filled,
-    keys, ids, values, uses, distinct, dropped,
-):  # fmt: skip
+    indptrs,
+    tokens,
+    counts,
+    layer_of,
+    alphas,
+    token_total,
+    entity_total,
+    least,
+    first_entity,
+    place,
+    out_indptr,
+    out_tokens,
+    out_values,
+    filled,
+    keys,
+    ids,
+    values,
+    uses,
+    distinct,
+    dropped,
+):
     """The counts of each entity in all languages, as numbers into a table of values.
 
     The languages of one layer are summed, n(t, e) = sum of alpha_l * n_l(t, e); a posting has a

@@ -299,9 +299,21 @@ def _set_bounds(blocks, tokens, times, lam, bound, group_prior, group_bound, ord
 
 @kernel
 def search(
-    blocks, tokens, times, lam, least, prune, bound, group_prior, group_bound, order, starts,
-    score, rank, work,
-):  # fmt: skip
+    blocks,
+    tokens,
+    times,
+    lam,
+    least,
+    prune,
+    bound,
+    group_prior,
+    group_bound,
+    order,
+    starts,
+    score,
+    rank,
+    work,
+):
     """The best entities for one mention, as many as ``score`` has places; returns how many.
 
     ``work`` counts the groups, the blocks and the postings that were looked at. Without ``prune``
@@ -360,9 +372,24 @@ def search(
 
 @kernel
 def search_rows(
-    blocks, text, start, end, low, high, wildcard, lam, least, prune,
-    bound, group_prior, group_bound, score, rank, found, work,
-):  # fmt: skip
+    blocks,
+    text,
+    start,
+    end,
+    low,
+    high,
+    wildcard,
+    lam,
+    least,
+    prune,
+    bound,
+    group_prior,
+    group_bound,
+    score,
+    rank,
+    found,
+    work,
+):
     """Search for each row of symbols; ``found[i]`` is how many candidates row i has."""
     order = np.empty(len(group_bound), np.int64)
     starts = np.empty(BUCKETS + 1, np.int64)
@@ -374,6 +401,18 @@ def search_rows(
         )
         number = gather(tokens[:number], times)
         found[i] = search(
-            blocks, tokens[:number], times[:number], lam, least, prune and number <= MOST_TOKENS,
-            bound, group_prior, group_bound, order, starts, score[i], rank[i], work[i],
-        )  # fmt: skip
+            blocks,
+            tokens[:number],
+            times[:number],
+            lam,
+            least,
+            prune and number <= MOST_TOKENS,
+            bound,
+            group_prior,
+            group_bound,
+            order,
+            starts,
+            score[i],
+            rank[i],
+            work[i],
+        )

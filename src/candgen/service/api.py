@@ -8,8 +8,11 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
-from candgen.service.languages import accepted
-from candgen.service.models import (
+from candgen.service.accept_language import accepted
+from candgen.service.index_registry import facts
+from candgen.service.loaded_index import Late, Opened
+from candgen.service.problems import MEDIA_TYPE, Problem
+from candgen.service.schemas import (
     Answer,
     Answers,
     Asked,
@@ -20,11 +23,8 @@ from candgen.service.models import (
     ReloadedAll,
     parameters,
 )
-from candgen.service.opened import Late, Opened
-from candgen.service.problems import MEDIA_TYPE, Problem
-from candgen.service.service import Service
 from candgen.service.settings import Limits
-from candgen.service.shelf import facts
+from candgen.service.state import Service
 
 Q = TypeVar("Q", bound=BaseModel)
 
@@ -68,9 +68,11 @@ async def candidates_of_many(asked: Asked, request: Request) -> Response:
 
 
 @router.get(
-    "/candidates", response_model=Answer, response_model_exclude_unset=True,
+    "/candidates",
+    response_model=Answer,
+    response_model_exclude_unset=True,
     openapi_extra=parameters(AskedOne),
-)  # fmt: skip
+)
 async def candidates_of_one(request: Request) -> Response:
     """The entities that one mention may mean, best first."""
     service = Service.of(request)
@@ -172,9 +174,14 @@ async def _find(
 
 
 def details(
-    opened: Opened, mention: str, answer: Sequence[Any], k: int, *, lam: float | None,
+    opened: Opened,
+    mention: str,
+    answer: Sequence[Any],
+    k: int,
+    *,
+    lam: float | None,
     languages: Sequence[str],
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """The first k candidates with all that is known of them."""
     chances = opened.calibration.probabilities(mention, answer)
     shares = opened.shares(mention, [entity for entity, _ in answer[:k]], lam=lam)
@@ -182,11 +189,14 @@ def details(
     for (entity, score), chance, parts in zip(answer[:k], chances, shares, strict=False):
         shown = opened.show(entity, languages)
         each: dict[str, Any] = {
-            "entity": entity, "score": float(score), "name": shown.name,
-            "language": shown.language, "description": shown.description,
+            "entity": entity,
+            "score": float(score),
+            "name": shown.name,
+            "language": shown.language,
+            "description": shown.description,
             "types": [opened.type(each, languages)._asdict() for each in shown.types],
             "probability": chance,
-        }  # fmt: skip
+        }
         if parts is not None:
             each.update(parts._asdict())
         made.append(each)
@@ -203,27 +213,29 @@ def check_mentions(mentions: Sequence[str], limits: Limits) -> None:
         if len(mention) > limits.mention:
             which = "the mention" if len(mentions) == 1 else f"mention {place}"
             raise Problem(
-                422, f"{which} has {len(mention):,} characters: this service takes up to "
-                f"{limits.mention:,}"
-            )  # fmt: skip
+                422,
+                f"{which} has {len(mention):,} characters: this service takes up to "
+                f"{limits.mention:,}",
+            )
 
 
 def check_size(candidates: int, limits: Limits) -> None:
     """Refuse an answer that would be too large."""
     if candidates > limits.candidates:
         raise Problem(
-            422, f"mentions times k are {candidates:,}: this service gives up to "
-            f"{limits.candidates:,} candidates at once"
-        )  # fmt: skip
+            422,
+            f"mentions times k are {candidates:,}: this service gives up to "
+            f"{limits.candidates:,} candidates at once",
+        )
 
 
 def check_lam(opened: Opened, lam: float | None) -> None:
     """Refuse lam where it means nothing."""
     if lam is not None and not opened.takes_lam:
         raise Problem(
-            422, f"lam means nothing to the index {opened.name!r}, a {opened.stored.kind}: leave "
-            "it out"
-        )  # fmt: skip
+            422,
+            f"lam means nothing to the index {opened.name!r}, a {opened.stored.kind}: leave it out",
+        )
 
 
 def as_json(value: object) -> Response:

@@ -15,15 +15,15 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from candgen.service import api, reconcile
-from candgen.service.gate import DESCRIPTION, MISTAKE, PAGE_FILES, Gate, is_reconciliation
-from candgen.service.log import log_to_stderr
+from candgen.service.access_log import log_to_stderr
+from candgen.service.executor import Work
+from candgen.service.index_registry import Shelf
 from candgen.service.metrics import CONTENT_TYPE, Metrics
+from candgen.service.middleware import DESCRIPTION, MISTAKE, PAGE_FILES, Gate, is_reconciliation
 from candgen.service.problems import Problem
-from candgen.service.service import Service
 from candgen.service.settings import AGAIN, PARENT, Settings
-from candgen.service.shelf import Shelf
-from candgen.service.work import Work
-from candgen.versions import version
+from candgen.service.state import Service
+from candgen.storage.versions import version
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -36,16 +36,24 @@ FILES = {f"/{name}": (name, MEDIA_TYPES[name.rpartition(".")[2]]) for name in PA
 def create_app(settings: Settings, *, verify: bool = False, supervised: bool = False) -> Gate:
     """The service as an ASGI application; its indexes are open when this returns."""
     service = Service(
-        settings, Shelf(settings.indexes, verify=verify),
-        Work(settings.limits.seconds, max(2, os.cpu_count() or 2)), Metrics(), supervised,
-    )  # fmt: skip
+        settings,
+        Shelf(settings.indexes, verify=verify),
+        Work(settings.limits.seconds, max(2, os.cpu_count() or 2)),
+        Metrics(),
+        supervised,
+    )
     service.shelf.changed = service.show_indexes
     service.show_indexes()
     app = FastAPI(
-        title="candgen", version=version(), lifespan=_lifespan, docs_url=None, redoc_url=None,
-        openapi_url=DESCRIPTION, redirect_slashes=False,
+        title="candgen",
+        version=version(),
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=DESCRIPTION,
+        redirect_slashes=False,
         description="Finds the entities that a name may mean, in languages with almost no data.",
-    )  # fmt: skip
+    )
     app.state.service = service
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(RequestValidationError, _not_valid)
@@ -73,7 +81,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     tasks: set[asyncio.Task[Any]] = set()
 
-    def start(work: Any) -> None:  # noqa: ANN401 (a coroutine)
+    def start(work: Any) -> None:  # noqa: ANN401
         task = asyncio.get_running_loop().create_task(work)
         tasks.add(task)
         task.add_done_callback(tasks.discard)
@@ -183,9 +191,8 @@ def _describe_limits(app: FastAPI, settings: Settings) -> None:
     def described() -> dict[str, Any]:
         if app.openapi_schema is None:
             made = get_openapi(
-                title=app.title, version=app.version, description=app.description,
-                routes=app.routes,
-            )  # fmt: skip
+                title=app.title, version=app.version, description=app.description, routes=app.routes
+            )
             limits = settings.limits
             asked = made["components"]["schemas"]["Asked"]["properties"]
             asked["mentions"]["maxItems"] = limits.batch

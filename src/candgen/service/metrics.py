@@ -14,7 +14,7 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST as CONTENT_TYPE
 
-from candgen.versions import version
+from candgen.storage.versions import version
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
 """The variable, of prometheus_client, that names the folder through which workers share counts."""
@@ -33,33 +33,48 @@ class Metrics:
         self._shown: set[tuple[str, ...]] = set()
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self.requests = Counter(
-            "candgen_requests", "Requests, by what answered them.", ["route", "method", "status"],
+            "candgen_requests",
+            "Requests, by what answered them.",
+            ["route", "method", "status"],
             registry=registry,
-        )  # fmt: skip
+        )
         self.seconds = Histogram(
-            "candgen_request_seconds", "Time from the request's beginning to the answer's end.",
-            ["route"], buckets=_SECONDS, registry=registry,
-        )  # fmt: skip
-        self.batch = Histogram(
-            "candgen_batch_size", "Mentions of a request.", ["index"], buckets=_SIZES,
+            "candgen_request_seconds",
+            "Time from the request's beginning to the answer's end.",
+            ["route"],
+            buckets=_SECONDS,
             registry=registry,
-        )  # fmt: skip
+        )
+        self.batch = Histogram(
+            "candgen_batch_size",
+            "Mentions of a request.",
+            ["index"],
+            buckets=_SIZES,
+            registry=registry,
+        )
         self.candidates = Counter(
             "candgen_candidates", "Candidates that were answered.", ["index"], registry=registry
         )
         self.running = Gauge(
-            "candgen_requests_in_progress", "Requests that are worked on or wait.",
-            registry=registry, multiprocess_mode="livesum",
-        )  # fmt: skip
+            "candgen_requests_in_progress",
+            "Requests that are worked on or wait.",
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
         self.index = Gauge(
-            "candgen_index_info", "1 for an index that answers, 0 if it does so no longer.",
-            ["index", "kind", "language", "version"], registry=registry,
+            "candgen_index_info",
+            "1 for an index that answers, 0 if it does so no longer.",
+            ["index", "kind", "language", "version"],
+            registry=registry,
             multiprocess_mode="livemin",
-        )  # fmt: skip
+        )
         self.entities = Gauge(
-            "candgen_index_entities", "Entities of an index.", ["index"], registry=registry,
+            "candgen_index_entities",
+            "Entities of an index.",
+            ["index"],
+            registry=registry,
             multiprocess_mode="livemax",
-        )  # fmt: skip
+        )
 
     def count(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count one request."""

@@ -5,7 +5,7 @@ from base64 import b64encode
 from hashlib import sha256
 from urllib.parse import quote
 
-from candgen.service.opened import Opened, Shown
+from candgen.service.loaded_index import Opened, Shown
 
 WIKIDATA = "https://www.wikidata.org/wiki/"
 SIZE = {"width": 420, "height": 260}

@@ -10,12 +10,17 @@ TITLES = {413: "Request Entity Too Large", 422: "Unprocessable Entity"}
 """Reason phrases that Python 3.13 changed: the same title on every version."""
 
 
-class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
+class Problem(Exception):  # noqa: N818
     """What a client is told instead of an answer."""
 
     def __init__(
-        self, status: int, detail: str, *, retry: int | None = None, **more: Any  # noqa: ANN401
-    ) -> None:  # fmt: skip
+        self,
+        status: int,
+        detail: str,
+        *,
+        retry: int | None = None,
+        **more: Any,  # noqa: ANN401
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from candgen.service import preview as previews
+from candgen.service.accept_language import accepted
 from candgen.service.api import as_json, check_size
-from candgen.service.languages import accepted
-from candgen.service.opened import Late, Opened
+from candgen.service.loaded_index import Late, Opened
 from candgen.service.preview import WIKIDATA, entity_html
 from candgen.service.problems import Problem
 from candgen.service.reconcile_queries import (
@@ -22,8 +22,8 @@ from candgen.service.reconcile_queries import (
     prefix_of,
 )
 from candgen.service.reconcile_results import candidates_of, results_of
-from candgen.service.service import Service
-from candgen.versions import version
+from candgen.service.state import Service
+from candgen.storage.versions import version
 
 VERSIONS = ["0.2"]
 BATCH = 50
@@ -93,11 +93,13 @@ async def suggest_entity(request: Request, index: str | None = None) -> Response
         shown = ((each, opened.show(each, languages)) for each in found[skipped:][:SUGGESTED])
         return [
             {
-                "id": entity, "name": each.name, "description": each.description,
+                "id": entity,
+                "name": each.name,
+                "description": each.description,
                 "notable": [opened.type(kind, languages)._asdict() for kind in each.types],
             }
             for entity, each in shown
-        ]  # fmt: skip
+        ]
 
     result = await service.work.do(job) if prefix else []
     service.note(request, opened, 1, len(result))
@@ -154,9 +156,10 @@ async def reconcile(request: Request, index: str | None = None) -> Response:
     if "queries" not in form:
         if "query" in form or "extend" in form:
             raise Problem(
-                400, "send a batch as 'queries', as the Reconciliation API 0.2 has it; single "
-                "queries and data extension are not offered"
-            )  # fmt: skip
+                400,
+                "send a batch as 'queries', as the Reconciliation API 0.2 has it; single "
+                "queries and data extension are not offered",
+            )
         return await manifest(request, index)
     service = Service.of(request)
     opened = service.shelf.take(index)

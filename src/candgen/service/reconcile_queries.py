@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl
 
 from fastapi import Request
 
-from candgen.service.models import is_text
 from candgen.service.problems import Problem
+from candgen.service.schemas import is_text
 from candgen.service.settings import Limits
 
 LIMIT = 10
@@ -80,9 +80,9 @@ def prefix_of(request: Request, limits: Limits) -> str:
     prefix = request.query_params.get("prefix", "").strip()
     if len(prefix) > limits.mention:
         raise Problem(
-            422, f"prefix has {len(prefix):,} characters: this service takes up to "
-            f"{limits.mention:,}"
-        )  # fmt: skip
+            422,
+            f"prefix has {len(prefix):,} characters: this service takes up to {limits.mention:,}",
+        )
     return prefix
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from candgen.generators.shares import Shares
+from candgen.generators.pivot.score_breakdown import Shares
 from candgen.service.api import DEPTH
-from candgen.service.opened import Opened
+from candgen.service.loaded_index import Opened
 from candgen.service.reconcile_queries import Asked
 
 DEEPEST = 1000
@@ -20,9 +20,10 @@ def candidates_of(opened: Opened, asked: Sequence[Asked], deadline: float) -> li
     Those that want a type, and find too few among the first candidates, are asked again for more.
     """
     answers = opened.ask(
-        [query.mention for query in asked], max([DEPTH, *(query.limit for query in asked)]),
+        [query.mention for query in asked],
+        max([DEPTH, *(query.limit for query in asked)]),
         deadline=deadline,
-    )  # fmt: skip
+    )
     kept = []
     for query, answer in zip(asked, answers, strict=True):
         wanted = set(query.types) - {opened.any_type}

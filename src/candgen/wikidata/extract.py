@@ -5,22 +5,23 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from candgen.dumps.processes import in_parallel
 from candgen.errors import ParameterError, StorageError, TableError
-from candgen.files import write_text
-from candgen.versions import version
+from candgen.protocols import Progress
+from candgen.storage.atomic import write_text
+from candgen.storage.versions import version
 from candgen.wikidata.items import BAD
 from candgen.wikidata.lines import STDIN, Cut, Part
 from candgen.wikidata.names import Selection
-from candgen.wikidata.parts import PartReader, Result
+from candgen.wikidata.read_part import PartReader, Result
+from candgen.wikidata.statistics import Tally
 from candgen.wikidata.tables import write_entities, write_names
-from candgen.wikidata.tally import Tally
-from candgen.wikidata.work import Work, fingerprint, publish
-from candgen.wikipedia.workers import in_parallel
+from candgen.wikidata.work_folder import Work, fingerprint, publish
 
 ENTITIES = "entities.parquet"
 REPORT = "report.json"
@@ -28,7 +29,6 @@ REPORT = "report.json"
 _LOG = logging.getLogger("candgen")
 
 FilePath = str | os.PathLike[str]
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,7 @@ def _output_folder(path: Path) -> Path:
 
 
 def _harvest(
-    cut: Cut,
-    reader: PartReader,
-    work: Work,
-    *,
-    workers: int,
-    items: int | None,
-    progress: Progress,
+    cut: Cut, reader: PartReader, work: Work, *, workers: int, items: int | None, progress: Progress
 ) -> None:
     """Read all parts that are not done yet."""
     done = frozenset(work.tally.lines)
@@ -255,5 +249,7 @@ def _warn(report: WikidataReport) -> None:
         first = report.bad_lines[0]
         _LOG.warning(
             "%s: some lines could not be read, the first is line %d: %s",
-            report.dump, first["line"], first["reason"],
-        )  # fmt: skip
+            report.dump,
+            first["line"],
+            first["reason"],
+        )

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from candgen.dumps import compressed_streams
+from candgen.dumps.bzip2_parts import Damage, blocks
 from candgen.errors import ParameterError, TableError
-from candgen.wikidata.bzip2 import Damage, blocks
-from candgen.wikipedia import dump
 
 LONGEST = 1 << 26
 """A line of more bytes is not read; the longest of Wikidata have a few million."""
-STDIN = dump.STDIN
+STDIN = compressed_streams.STDIN
 
 _PART = {b"BZh": 1 << 24, b"": 1 << 28}  # bytes of the file: about equal amounts of text
 _BATCH = 1 << 24  # bytes of text
@@ -55,7 +55,7 @@ class Lines:
 
     def _chunks(self) -> Iterator["Chunk"]:
         part = self._part
-        with dump.open_dump(part.path) as file:
+        with compressed_streams.open_dump(part.path) as file:
             if file.read(3) != b"BZh":
                 file.seek(part.start)
                 left = part.end - part.start
@@ -156,7 +156,7 @@ class Cut:
     def _look(self, path: str) -> None:
         if Path(path).is_fifo():  # it could be read once only
             raise ParameterError(f"{path} is a pipe: redirect it to stdin and name the dump -")
-        with dump.open_dump(path) as file:
+        with compressed_streams.open_dump(path) as file:
             head = file.read(3)
             self.length = file.seek(0, 2)
         if not head:
@@ -186,11 +186,11 @@ class Cut:
         yield Part(number, self.path, lines=tuple(batch), at=self._at)
 
     def _chunks(self) -> Iterator[Chunk]:
-        for found in dump.read(dump.Part(self.path)):
-            if isinstance(found, dump.Reading):
+        for found in compressed_streams.read(compressed_streams.Part(self.path)):
+            if isinstance(found, compressed_streams.Reading):
                 self._at = found.at
                 yield Chunk(found.data, inside=True)
-            elif found.kind == dump.TRUNCATED:
+            elif found.kind == compressed_streams.TRUNCATED:
                 self.truncated = True
             else:
                 self.faults.append("a stream is damaged")

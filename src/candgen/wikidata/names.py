@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+from candgen.dumps.parenthesis import without_parenthesis
 from candgen.errors import ParameterError
 from candgen.wikidata.items import Item, Skipped
 from candgen.wikidata.languages import DEFAULT, Language, parse_languages
-from candgen.wikipedia.names import without_parenthesis
 
 PAGES = (
     "Q4167410",  # disambiguation page

@@ -11,19 +11,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from candgen.dumps.external_sort import merged
 from candgen.errors import StorageError
-from candgen.files import replacing
-from candgen.table_rows import SCHEMA as MENTIONS
-from candgen.wikidata.parts import entity_key, name_key
-from candgen.wikipedia.runs import merged
+from candgen.storage.atomic import atomic_write
+from candgen.tables.rows import SCHEMA as MENTIONS
+from candgen.wikidata.read_part import entity_key, name_key
 
 ENTITIES = pa.schema(
     [
-        ("entity", pa.large_string()), ("language", pa.string()), ("name", pa.large_string()),
-        ("description", pa.large_string()), ("instance_of", pa.list_(pa.string())),
+        ("entity", pa.large_string()),
+        ("language", pa.string()),
+        ("name", pa.large_string()),
+        ("description", pa.large_string()),
+        ("instance_of", pa.list_(pa.string())),
         ("sitelinks", pa.int64()),
     ]
-)  # fmt: skip
+)
 """Sorted by entity, the shorter id first, then by language."""
 
 _GROUP = 1 << 20  # rows; as Arrow writes a table that it has all of
@@ -65,7 +68,10 @@ def _write(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> int:
     rows = 0
     waiting = schema.empty_table()
     try:
-        with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        with (
+            atomic_write(path) as file,
+            pq.ParquetWriter(file, schema, compression="zstd") as writer,
+        ):
             for table in tables:
                 rows += len(table)
                 waiting = pa.concat_tables([waiting, table.cast(schema)])

@@ -15,25 +15,25 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from candgen.dumps.compressed_streams import STDIN, Part, parts
+from candgen.dumps.external_sort import merged, read_arrow, write_run
+from candgen.dumps.parenthesis import without_parenthesis
+from candgen.dumps.parquet_writer import TableWriter
+from candgen.dumps.workspace import Workspace
 from candgen.errors import ParameterError, StorageError
-from candgen.table_rows import SCHEMA
-from candgen.versions import version
-from candgen.wikipedia.conventions import language_of
-from candgen.wikipedia.dump import STDIN, Part, parts
-from candgen.wikipedia.gather import Progress, Watcher, gather
-from candgen.wikipedia.harvest import LINKS, PAGES
-from candgen.wikipedia.names import without_parenthesis
+from candgen.storage.versions import version
+from candgen.tables.rows import SCHEMA
+from candgen.wikipedia.inputs import Beside, Sources
+from candgen.wikipedia.markup.conventions import language_of
+from candgen.wikipedia.markup.reasons import Reason
+from candgen.wikipedia.markup.site import Site
 from candgen.wikipedia.options import FOLDS, Options
 from candgen.wikipedia.pages import header
-from candgen.wikipedia.reasons import Reason
+from candgen.wikipedia.read_part import LINKS, PAGES
+from candgen.wikipedia.read_parts import Progress, Watcher, gather
 from candgen.wikipedia.report import Report
 from candgen.wikipedia.resolve import Resolver, first_of_each, follow
-from candgen.wikipedia.runs import merged, read_arrow, write_run
-from candgen.wikipedia.site import Site
-from candgen.wikipedia.sources import Beside, Sources
-from candgen.wikipedia.tally import Tally
-from candgen.wikipedia.workspace import Workspace
-from candgen.wikipedia.writing import TableWriter
+from candgen.wikipedia.statistics import Tally
 
 __all__ = ["Options", "Progress", "Report", "Sources", "extract"]
 
@@ -71,9 +71,14 @@ def extract(
     workspace.begin(_plan(sources, options, pieces), resume=resume)
     try:
         site, tally = gather(
-            pieces, options, site=site, details=beside.details, workspace=workspace,
-            workers=workers, progress=progress,
-        )  # fmt: skip
+            pieces,
+            options,
+            site=site,
+            details=beside.details,
+            workspace=workspace,
+            workers=workers,
+            progress=progress,
+        )
         return _finish(sources, options, output, site, tally, beside, workspace, language, progress)
     finally:
         if STDIN in sources.dumps or not workspace.has_finished_parts:
@@ -82,9 +87,16 @@ def extract(
 
 
 def _finish(
-    sources: Sources, options: Options, output: Path, site: Site, tally: Tally, beside: Beside,
-    workspace: Workspace, language: str | None, progress: Watcher,
-) -> Report:  # fmt: skip
+    sources: Sources,
+    options: Options,
+    output: Path,
+    site: Site,
+    tally: Tally,
+    beside: Beside,
+    workspace: Workspace,
+    language: str | None,
+    progress: Watcher,
+) -> Report:
     """Make the tables and the report of what was gathered, and move them to their places."""
     language = _language(language, site)
     progress(Progress("following redirects"))
@@ -199,9 +211,13 @@ def _names(pages: pa.Table, options: Options, tally: Tally) -> pa.Table:
 
 
 def _merge(
-    workspace: Workspace, outputs: Sequence[Path], resolver: Resolver, options: Options,
-    tally: Tally, progress: Watcher,
-) -> list[TableWriter]:  # fmt: skip
+    workspace: Workspace,
+    outputs: Sequence[Path],
+    resolver: Resolver,
+    options: Options,
+    tally: Tally,
+    progress: Watcher,
+) -> list[TableWriter]:
     """Write the tables into the work folder, but for their ends; count what is dropped."""
     writers = [TableWriter(workspace.folder / output.name) for output in outputs]
     for links in merged(workspace.tables("links")):

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import BinaryIO, NamedTuple
 
 from candgen.errors import TableError
-from candgen.table_rows import shown
+from candgen.tables.rows import shown
 
 Value = int | float | bytes | None
 """What a column may hold; text is bytes, because MySQL's binary columns need not be UTF-8."""
@@ -47,7 +47,7 @@ def rows(
     for shape, found in _raw_rows(_Text(file, name, piece), wanted):
         if where:
             fits, filtered = _equal_to(where[1]), shape.filtered
-            found = [row for row in found if fits(row[filtered])]  # noqa: PLW2901 (a share of it)
+            found = [row for row in found if fits(row[filtered])]  # noqa: PLW2901
         cells = list(zip(*found, strict=True))
         if cells:
             yield from zip(*(_values(cells[i]) for i in shape.order), strict=True)
@@ -116,8 +116,7 @@ _CREATE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _OTHER = re.compile(
-    rb"(?!INSERT|REPLACE|CREATE\s+TABLE)[a-z](?:[^;'\"`]|%s)*;" % _QUOTED,
-    re.IGNORECASE | re.DOTALL,
+    rb"(?!INSERT|REPLACE|CREATE\s+TABLE)[a-z](?:[^;'\"`]|%s)*;" % _QUOTED, re.IGNORECASE | re.DOTALL
 )
 
 
@@ -261,9 +260,15 @@ def _row_pattern(
 _ESCAPE = re.compile(rb"\\(.)|''", re.DOTALL)
 # MySQL keeps the backslash of \% and \_ wherever no pattern is meant.
 _ESCAPED = {
-    b"0": b"\0", b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"Z": b"\x1a",
-    b"%": b"\\%", b"_": b"\\_",
-}  # fmt: skip
+    b"0": b"\0",
+    b"b": b"\b",
+    b"n": b"\n",
+    b"r": b"\r",
+    b"t": b"\t",
+    b"Z": b"\x1a",
+    b"%": b"\\%",
+    b"_": b"\\_",
+}
 
 
 def _values(literals: Sequence[bytes]) -> list[Value]:

@@ -119,7 +119,7 @@ def _parsed(raw: bytes) -> Page | None:
     parser.EndElementHandler = collector.end
     parser.CharacterDataHandler = collector.characters
     try:
-        parser.Parse(raw, True)  # noqa: FBT003 (expat has no names for it)
+        parser.Parse(raw, True)  # noqa: FBT003
         return collector.page()
     except (expat.ExpatError, ValueError):
         return None

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from candgen.dumps.compressed_streams import DAMAGED, TRUNCATED, Fault, Part, read
 from candgen.errors import TableError
-from candgen.wikipedia.dump import DAMAGED, TRUNCATED, Fault, Part, read
 from candgen.wikipedia.page_xml import Page, parse_page, title_of
 
 BAD_PAGE = "bad page"

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from candgen.versions import version
+from candgen.storage.versions import version
+from candgen.wikipedia.inputs import Sources
+from candgen.wikipedia.markup.site import Site
 from candgen.wikipedia.options import Options
-from candgen.wikipedia.site import Site
-from candgen.wikipedia.sources import Sources
-from candgen.wikipedia.tally import DAMAGED_STREAMS, Tally
+from candgen.wikipedia.statistics import DAMAGED_STREAMS, Tally
 
 _DATE = re.compile(r"-(20[0-9]{6}|20[0-9]{4})-")
 
@@ -35,9 +35,14 @@ class Report:
 
     @classmethod
     def of(
-        cls, site: Site, language: str, sources: Sources, options: Options, tally: Tally,
+        cls,
+        site: Site,
+        language: str,
+        sources: Sources,
+        options: Options,
+        tally: Tally,
         tables: Mapping[str, Mapping[str, int]],
-    ) -> "Report":  # fmt: skip
+    ) -> "Report":
         """Put together what is known."""
         return cls(
             wiki=site.wiki,

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.kernels.sorted_strings import find_sorted
-from candgen.strings import string_buffers
-from candgen.wikipedia.reasons import Reason
+from candgen.tables.string_table import string_buffers
+from candgen.wikipedia.markup.reasons import Reason
 
 HOPS = 8
 """A chain of more redirects than this counts as a loop."""

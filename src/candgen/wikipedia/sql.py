@@ -17,13 +17,20 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from candgen.errors import TableError
-from candgen.table_rows import shown
+from candgen.tables.rows import shown
 from candgen.wikipedia.mysqldump import Value, rows
 
 __all__ = [
-    "Value", "langlink_rows", "langlinks", "open_dump", "page_entities", "page_entity_rows",
-    "redirect_rows", "redirects", "rows",
-]  # fmt: skip
+    "Value",
+    "langlink_rows",
+    "langlinks",
+    "open_dump",
+    "page_entities",
+    "page_entity_rows",
+    "redirect_rows",
+    "redirects",
+    "rows",
+]
 
 FilePath = str | os.PathLike[str]
 
@@ -74,9 +81,12 @@ def langlinks(path: FilePath, language: str) -> pa.Table:
 def page_entity_rows(file: BinaryIO, *, name: str) -> Iterator[tuple[int, str]]:
     """The rows of `page_entities`, from an open file; errors call it ``name``."""
     found = rows(
-        file, "page_props", ("pp_page", "pp_value"), where=("pp_propname", b"wikibase_item"),
+        file,
+        "page_props",
+        ("pp_page", "pp_value"),
+        where=("pp_propname", b"wikibase_item"),
         name=name,
-    )  # fmt: skip
+    )
     bad, looks_right = 0, _ENTITY.fullmatch
     for page, entity in found:
         if isinstance(entity, bytes) and looks_right(entity):
@@ -107,9 +117,12 @@ def langlink_rows(file: BinaryIO, language: str, *, name: str) -> Iterator[tuple
     """The rows of `langlinks`, from an open file; errors call it ``name``."""
     good = bad = 0
     for page, title in rows(
-        file, "langlinks", ("ll_from", "ll_title"), name=name,
+        file,
+        "langlinks",
+        ("ll_from", "ll_title"),
+        name=name,
         where=("ll_lang", language.encode("utf-8", "replace")),
-    ):  # fmt: skip
+    ):
         if text := _text(title):
             good += 1
             yield _number(page, "ll_from", name), text.replace("_", " ")

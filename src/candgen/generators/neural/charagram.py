@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from candgen import storage
-from candgen.counts import Progress, nothing
 from candgen.generators.candidate import Candidate, check_query
-from candgen.generators.languages import tables_of
-from candgen.generators.neural.forward import ENCODERS, Encode
-from candgen.generators.neural.lessons import EncoderName, Weights
+from candgen.generators.inputs import tables_of
+from candgen.generators.neural.inference import ENCODERS, Encode
 from candgen.generators.neural.nearest import nearest
-from candgen.generators.neural.spelling import Spelling
-from candgen.generators.neural.teaching import LEAST, TOKENIZERS, Options, teach
-from candgen.index import place_of
-from candgen.mentions import MentionTable
-from candgen.queries import Query
-from candgen.sources import SourceMention, Sources
-from candgen.storage import Contents, Stored, prefixed, under
-from candgen.strings import StringTable
-from candgen.text import normalize_many
+from candgen.generators.neural.token_rows import Spelling
+from candgen.generators.neural.training import LEAST, TOKENIZERS, Options, teach
+from candgen.generators.neural.training_data import EncoderName, Weights
+from candgen.index.token_index import place_of
+from candgen.protocols import Progress, no_progress
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query
+from candgen.tables.source_mentions import SourceMention, Sources
+from candgen.tables.string_table import StringTable
+from candgen.text.normalize import normalize_many
 
 MENTIONS_AT_ONCE = 4096
 
@@ -71,7 +71,7 @@ class Charagram:
         normalizer: str = "default",
         space: Sequence[str] | None = None,
         device: str = "auto",
-        progress: Progress = nothing,
+        progress: Progress = no_progress,
     ) -> "Charagram":
         """Learn to bring mentions near the English names of their entities.
 
@@ -88,9 +88,16 @@ class Charagram:
         options = Options(encoder, mu, pairs, epochs, patience, dimensions, seed, normalizer)
         tables = tables_of(dict(pivots or {}), target, language, {})
         taught = teach(
-            tables, english, has_target=target is not None, language=language, dev=dev,
-            options=options, space=space, device=device, progress=progress,
-        )  # fmt: skip
+            tables,
+            english,
+            has_target=target is not None,
+            language=language,
+            dev=dev,
+            options=options,
+            space=space,
+            device=device,
+            progress=progress,
+        )
         return cls(*taught)
 
     @property
@@ -154,16 +161,16 @@ class Charagram:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the generator to a folder that ``candgen.load`` opens."""
-        storage.save(path, **self.contents()._asdict())
+        index_folder.save(path, **self.contents()._asdict())
 
     def contents(self) -> Contents:
         """What is stored: the vectors of names, and whatever encodes mentions."""
         arrays = {
             "vectors": self.vectors,
-            **prefixed("entities", self.entities.arrays()),
-            **prefixed("spelling", self.spelling.arrays()),
-            **prefixed("weights", self.weights),
-            **prefixed("sources", self.sources.arrays()),
+            **add_prefix("entities", self.entities.arrays()),
+            **add_prefix("spelling", self.spelling.arrays()),
+            **add_prefix("weights", self.weights),
+            **add_prefix("sources", self.sources.arrays()),
         }
         return Contents("charagram", self.parameters, arrays, self.inputs)
 
@@ -172,9 +179,13 @@ class Charagram:
         """The generator that was saved."""
         parameters, arrays = stored.parameters, stored.arrays
         return cls(
-            StringTable(**under("entities", arrays)), arrays["vectors"],
-            Spelling.from_arrays(under("spelling", arrays), TOKENIZERS[parameters["encoder"]]),
-            under("weights", arrays),
-            Sources.from_arrays(under("sources", arrays), languages=parameters["sources"]),
-            parameters, stored.inputs,
-        )  # fmt: skip
+            StringTable(**strip_prefix("entities", arrays)),
+            arrays["vectors"],
+            Spelling.from_arrays(
+                strip_prefix("spelling", arrays), TOKENIZERS[parameters["encoder"]]
+            ),
+            strip_prefix("weights", arrays),
+            Sources.from_arrays(strip_prefix("sources", arrays), languages=parameters["sources"]),
+            parameters,
+            stored.inputs,
+        )

@@ -20,20 +20,20 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import MissingExtraError, ParameterError
-from candgen.generators.neural.lessons import (
+from candgen.generators.neural.token_rows import Rows
+from candgen.generators.neural.training_data import (
     WIDTHS,
     Dev,
     EncoderName,
     K,
     Lesson,
     Plan,
-    Progress,
     Show,
     Trained,
     other_names,
     study,
 )
-from candgen.generators.neural.spelling import Rows
+from candgen.protocols import Progress
 
 try:
     import torch

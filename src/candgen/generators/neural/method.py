@@ -1,8 +1,8 @@
 """Charagram and its relatives as methods: what is chosen on dev, and how much they keep."""
 
 from candgen.generators.neural.charagram import Charagram
-from candgen.generators.neural.lessons import EncoderName
-from candgen.methods import Method, Parameters, Size, Training
+from candgen.generators.neural.training_data import EncoderName
+from candgen.protocols import Method, Parameters, Size, Training
 
 OPTIONS = frozenset(
     {"device", "dimensions", "epochs", "normalizer", "pairs", "patience", "seed", "space"}
@@ -17,14 +17,24 @@ def size(generator: Charagram) -> Size:
 def _method(encoder: EncoderName) -> Method:
     def build(training: Training, parameters: Parameters) -> Charagram:
         return Charagram.build(
-            training.pivots, training.target, english=training.english, language=training.language,
-            dev=training.dev, encoder=encoder, progress=training.progress, **parameters,
-        )  # fmt: skip
+            training.pivots,
+            training.target,
+            english=training.english,
+            language=training.language,
+            dev=training.dev,
+            encoder=encoder,
+            progress=training.progress,
+            **parameters,
+        )
 
     return Method(
-        build=build, size=size, grid={"mu": (0.01, 0.1, 0.2)}, joint=frozenset({"mu"}),
-        options=OPTIONS, neural=True,
-    )  # fmt: skip
+        build=build,
+        size=size,
+        grid={"mu": (0.01, 0.1, 0.2)},
+        joint=frozenset({"mu"}),
+        options=OPTIONS,
+        neural=True,
+    )
 
 
 CHARAGRAM = _method("ngrams")

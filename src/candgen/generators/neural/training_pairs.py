@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from candgen.errors import ParameterError
-from candgen.generators.neural.names import Names
-from candgen.mentions import MentionTable
-from candgen.text import normalize_many
+from candgen.generators.neural.english_names import Names
+from candgen.tables.mention_table import MentionTable
+from candgen.text.normalize import normalize_many
 
 Integers = npt.NDArray[np.int64]
 
@@ -37,9 +37,15 @@ class Drawn(NamedTuple):
 
 
 def draw(
-    tables: Mapping[str, MentionTable], names: Names, *, target: str | None, mu: float,
-    pairs: int, normalizer: str, seed: int,
-) -> Drawn:  # fmt: skip
+    tables: Mapping[str, MentionTable],
+    names: Names,
+    *,
+    target: str | None,
+    mu: float,
+    pairs: int,
+    normalizer: str,
+    seed: int,
+) -> Drawn:
     """As many pairs of the pivots, and beside them all of the target's; loss is L_target + mu L.
 
     What is drawn depends on the set of pairs and the seed alone. Without pivots, the target's are

@@ -1,0 +1,16 @@
+"""The program in which ``candgen reproduce complexity`` measures a method: JSON in, JSON out."""
+
+import json
+import sys
+
+from candgen.generators.registry import METHODS
+from candgen.paper.complexity import answer
+
+
+def main() -> None:
+    """Measure what the job on standard input says."""
+    json.dump(answer(METHODS, json.load(sys.stdin)), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""How alike names, and languages, are by the trigrams of names.
+
+>>> faroese, danish = Names.of(["torshavn", "island"]), Names.of(["thorshavn", "norge"])
+>>> nearest(Queries.of(faroese), danish).tolist()
+[705882, 0]
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from candgen.kernels import trigram_similarity as kernels
+from candgen.text.normalize import normalize_many
+from candgen.text.tokenizers import BOUNDARY, Symbols, codepoints
+
+Integers = npt.NDArray[np.int64]
+Tokens = npt.NDArray[np.uint64]
+Millionths = npt.NDArray[np.int64]
+"""A likeness is Dice's coefficient of two multisets of trigrams, from 0 to WHOLE."""
+
+WHOLE = kernels.WHOLE
+N = 3
+"""Other lengths, and all from 2 to 5, order languages alike; these fit a number each."""
+
+_BITS = 21  # of a code point, or of the boundary mark
+
+
+@dataclass(frozen=True)
+class Names:
+    """Normalised names, as rows of symbols between boundary marks."""
+
+    symbols: Symbols
+
+    @classmethod
+    def of(
+        cls, texts: Sequence[str], *, normalizer: str = "none", language: str | None = None
+    ) -> "Names":
+        """The names; one of which nothing is left is like no other."""
+        if not texts:
+            none = np.zeros(0, np.int64)
+            return cls(Symbols(np.array([BOUNDARY], np.uint32), none, none))
+        folded = normalize_many(texts, normalizer, language=language)
+        return cls(codepoints("\n".join(text.replace("\n", " ") for text in folded)))
+
+    def __len__(self) -> int:
+        return len(self.symbols.start)
+
+    @property
+    def sizes(self) -> Integers:
+        """How many trigrams each name has."""
+        _, start, end = self.symbols
+        sizes: Integers = np.maximum(end - start - N + 1, 0)
+        return sizes
+
+    def trigrams(self) -> tuple[Integers, Tokens]:
+        """Every trigram of every name: the row, and the trigram as a number."""
+        sizes = self.sizes
+        rows = np.repeat(np.arange(len(self)), sizes)
+        begins = self.symbols.start - np.cumsum(sizes) + sizes
+        return rows, _packed(self.symbols.text)[np.arange(len(rows)) + np.repeat(begins, sizes)]
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Names to look for, by trigram: ``rows[first[t]:first[t + 1]]`` have trigram t."""
+
+    tokens: Tokens
+    first: Integers
+    rows: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int32]
+    sizes: Integers
+
+    @classmethod
+    def of(cls, names: Names) -> "Queries":
+        """Sort the trigrams of names."""
+        row, token = names.trigrams()
+        tokens, number = np.unique(token, return_inverse=True)
+        keys, counts = np.unique(number * max(len(names), 1) + row, return_counts=True)
+        number, rows = np.divmod(keys, max(len(names), 1))
+        first = np.concatenate([[0], np.cumsum(np.bincount(number, minlength=len(tokens)))])
+        return cls(
+            tokens,
+            first.astype(np.int64),
+            rows.astype(np.int32),
+            counts.astype(np.int32),
+            names.sizes,
+        )
+
+
+def nearest(queries: Queries, names: Names) -> Millionths:
+    """The likeness of each query to the name most like it."""
+    best = np.zeros(len(queries.sizes), np.int64)
+    if not len(queries.tokens) or not len(names):
+        return best
+    known, tokens = queries.tokens, _packed(names.symbols.text)
+    place = np.minimum(np.searchsorted(known, tokens), len(known) - 1).astype(np.int32)
+    place[known[place] != tokens] = -1
+    kernels.closest_of_all(
+        place,
+        names.symbols.start,
+        names.symbols.end,
+        N,
+        queries.first,
+        queries.rows,
+        queries.counts,
+        queries.sizes,
+        np.zeros(len(known), np.int32),
+        np.zeros(len(best), np.int32),
+        best,
+    )
+    return best
+
+
+def nearest_in_group(names: Names, group: Integers, others: Names, first: Integers) -> Millionths:
+    """The likeness of each name to the one most like it among the others of its group.
+
+    The others of group g are ``first[g]`` to ``first[g + 1]``.
+    """
+    best = np.zeros(len(names), np.int64)
+    used = np.zeros(int(others.sizes.max(initial=0)), np.bool_)
+    kernels.closest_in_group(*names.symbols, group, *others.symbols, first, N, used, best)
+    return best
+
+
+def overlap(first: Names, second: Names) -> float:
+    """What two distributions of trigrams share: the sum over trigrams of the smaller probability.
+
+    >>> overlap(Names.of(["ab"]), Names.of(["ab"])), overlap(Names.of(["ab"]), Names.of(["cd"]))
+    (1.0, 0.0)
+    """
+    (ours, counts), (theirs, their_counts) = (
+        np.unique(names.trigrams()[1], return_counts=True) for names in (first, second)
+    )
+    if not len(ours) or not len(theirs):
+        return 0.0
+    _, mine, yours = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+    size, their_size = int(counts.sum()), int(their_counts.sum())
+    # Over the common denominator: whole numbers, so that a language overlaps itself by exactly 1.
+    shared = np.minimum(counts[mine] * their_size, their_counts[yours] * size).sum()
+    return int(shared) / (size * their_size)
+
+
+def _packed(text: npt.NDArray[np.uint32]) -> Tokens:
+    """The trigram that begins at each position, as a number; nothing begins at the last two."""
+    whole = np.concatenate([text, np.zeros(N - 1, np.uint32)]).astype(np.uint64)
+    bits = np.uint64(_BITS)
+    return ((whole[:-2] << bits | whole[1:-1]) << bits) | whole[2:]

@@ -1,0 +1,148 @@
+"""From scores to probabilities: how likely each candidate of a list is the right one.
+
+Scores order the candidates of one mention; they say little about whether the first of them is any
+good. A probability does, and can be compared between mentions. It is a softmax over the candidates
+and one more outcome, that none of them is right:
+
+    u(e)    = slope * strength of e's score
+    u(none) = none + length * log(1 + number of characters of the mention)
+    P(e)    = exp u(e) / (exp u(none) + sum over the first 30 candidates of exp u)
+
+The strength is the logarithm of a score; of an index of two stages it is the value that the second
+stage made the score of. The three numbers are those under which dev queries are likeliest. Without
+any they are fixed ones: then P(e) still grows with the score and with the distance to the others.
+"""
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from candgen.errors import StorageError
+from candgen.generators import conditional_logit
+from candgen.storage import index_folder
+from candgen.storage.index_folder import Stored, strip_prefix
+from candgen.tables.queries import Query
+
+DEPTH = 30
+"""How many candidates share in the probability; those after them are weighed against these."""
+PREFIX = "calibration"
+
+Link = Literal["log", "value"]
+LINKS: Mapping[str, Link] = {"rerank": "value"}
+"""What the strength of a score is, by the kind of generator; the logarithm for all others."""
+
+
+class Weights(NamedTuple):
+    """How strengths count, and what speaks against all candidates."""
+
+    slope: float
+    none: float
+    length: float
+
+
+FIXED: Mapping[Link, Weights] = {
+    "log": Weights(slope=3.9, none=-3.0, length=1.9),
+    "value": Weights(slope=0.85, none=12.0, length=-2.3),
+}
+"""Where there are no dev queries. Rounded from what dev chose for several languages."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Probabilities from scores; ``queries`` tells how many dev queries it was learned from."""
+
+    link: Link
+    weights: Weights
+    queries: int = 0
+
+    @classmethod
+    def learn(cls, generator: Any, dev: Sequence[Query]) -> "Calibration":  # noqa: ANN401
+        """Ask a generator, which has not learned from them, for the candidates of dev queries."""
+        link = LINKS.get(generator.contents().kind, "log")
+        answers = generator.candidates([query.mention for query in dev], DEPTH)
+        rows: list[tuple[float, float, float]] = []
+        starts, gold = [0], []
+        for query, candidates in zip(dev, answers, strict=True):
+            entities = [entity for entity, _ in candidates]
+            strengths = _strengths(link, [score for _, score in candidates])
+            # What has no strength has no probability either: it is as good as not found.
+            known = strengths > -math.inf
+            rows += [(strength, 0.0, 0.0) for strength in strengths[known].tolist()]
+            found = query.entity in entities[: int(known.sum())]
+            gold.append(starts[-1] + entities.index(query.entity) if found else len(rows))
+            rows.append((0.0, 1.0, _length(query.mention)))
+            starts.append(len(rows))
+        learned = conditional_logit.learn(
+            np.array(rows, np.float64).reshape(-1, 3),
+            np.array(starts, np.int64),
+            np.array(gold, np.int64),
+            np.array(FIXED[link]),
+        )
+        weights = Weights(*learned.tolist())
+        if not weights.slope > 0.0:  # scores that say nothing: the order of a list must stay
+            weights = FIXED[link]
+        return cls(link, weights, len(dev))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Calibration":
+        """What is stored in the folder of an index; the fixed one if nothing is."""
+        return cls.from_stored(index_folder.load(path))
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> "Calibration":
+        """What is stored with a generator; the fixed one for its kind if nothing is."""
+        link = LINKS.get(stored.kind, "log")
+        arrays = strip_prefix(PREFIX, stored.arrays)
+        if not arrays:
+            return cls(link, FIXED[link])
+        try:
+            weights = Weights(*arrays["weights"].tolist())
+            queries = int(arrays["queries"][0])
+        except (KeyError, IndexError, TypeError) as error:
+            raise StorageError(
+                f"{stored.path} has a calibration that this version of candgen cannot read: "
+                "tune the index again"
+            ) from error
+        return cls(link, weights, queries)
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """What is stored."""
+        return {"weights": np.array(self.weights), "queries": np.array([self.queries])}
+
+    def store(self, path: str | os.PathLike[str]) -> None:
+        """Add it to the folder of an index."""
+        index_folder.amend(path, PREFIX, self.arrays())
+
+    def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
+        """How likely each candidate of a mention is the right one, in their order.
+
+        The list should have at least 30 candidates, if there are so many: a shorter one would
+        promise more than it can know.
+        """
+        strengths = _strengths(self.link, [score for _, score in candidates])
+        utilities = self.weights.slope * strengths
+        none = self.weights.none + self.weights.length * _length(mention)
+        most = max([none, *utilities[:1].tolist()])
+        raised = np.exp(utilities - most)
+        total = math.exp(none - most) + float(raised[:DEPTH].sum())
+        shares: list[float] = (raised / total).tolist()
+        return shares
+
+
+def _length(mention: str) -> float:
+    return math.log1p(len(mention))
+
+
+def _strengths(link: Link, scores: Sequence[float]) -> npt.NDArray[np.float64]:
+    given = np.array(scores, np.float64)
+    with np.errstate(divide="ignore"):
+        if link == "log":
+            return np.log(given)
+        # The inverse of score = 1 + (1 + v / (1 + |v|)) / 2; scores up to 1 were not compared.
+        inside = np.clip(2.0 * given - 3.0, -1.0, np.nextafter(1.0, 0.0))
+        return np.where(inside > -1.0, inside / (1.0 - np.abs(inside)), -math.inf)

@@ -1,0 +1,60 @@
+"""The tables that a generator is built from, by language, and the weights of the pivots."""
+
+from collections.abc import Mapping
+
+from candgen.errors import ParameterError
+from candgen.generators.candidate import check_weight
+from candgen.tables.mention_table import MentionTable
+
+TARGET = "target"
+"""The name of the target's language where none is given."""
+
+
+def weights_of(
+    pivots: Mapping[str, MentionTable], alpha: float | Mapping[str, float]
+) -> dict[str, float]:
+    """The alpha of each pivot."""
+    if not isinstance(alpha, Mapping):
+        return dict.fromkeys(pivots, check_weight("alpha", alpha))
+    if unknown := sorted(set(alpha) - set(pivots)):
+        raise ParameterError(
+            f"alpha is given for {', '.join(map(repr, unknown))}, which is no pivot: "
+            f"the pivots are {', '.join(map(repr, pivots)) or 'none'}"
+        )
+    if missing := sorted(set(pivots) - set(alpha)):
+        raise ParameterError(
+            f"alpha has no value for the pivot {', '.join(map(repr, missing))}: "
+            "give one for each pivot, or one number for all"
+        )
+    return {pivot: check_weight(f"alpha of {pivot!r}", alpha[pivot]) for pivot in pivots}
+
+
+def tables_of(
+    pivots: Mapping[str, MentionTable],
+    target: MentionTable | None,
+    language: str | None,
+    weights: Mapping[str, float],
+) -> dict[str, MentionTable]:
+    """All tables that count, by language: the target first, then the pivots by name."""
+    if language is not None and not isinstance(language, str):
+        raise ParameterError(f"{language!r} is not the name of a language: expected a string")
+    name = language or TARGET
+    if target is not None and name in pivots:
+        raise ParameterError(
+            f"{name!r} is the name of the target and of a pivot: give each table a name of its own"
+        )
+    tables = {} if target is None else {name: target}
+    tables.update(sorted(pivots.items()))
+    for each, table in tables.items():
+        if not isinstance(each, str) or not each:
+            raise ParameterError(f"{each!r} is not the name of a language: expected a string")
+        if not isinstance(table, MentionTable):
+            raise ParameterError(f"the table of {each!r} is {table!r}: expected a MentionTable")
+        if len(table) == 0:
+            raise ParameterError(f"the table of {each!r} is empty: leave it out, or give it rows")
+    if not tables:
+        raise ParameterError("nothing to build from: give pivots, a target, or both")
+    weighted = {each: table for each, table in tables.items() if weights.get(each, 1.0) > 0}
+    if not weighted:
+        raise ParameterError("every pivot has alpha 0 and there is no target: nothing is left")
+    return weighted

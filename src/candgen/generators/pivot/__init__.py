@@ -1,0 +1,1 @@
+"""PivotTokenIndex: the paper's method, for any number of pivots."""

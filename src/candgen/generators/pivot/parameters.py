@@ -1,0 +1,101 @@
+"""What parameters of a PivotTokenIndex mean for given tables, and the counts that they need."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from candgen.errors import ParameterError
+from candgen.generators.candidate import check_weight
+from candgen.generators.inputs import TARGET, tables_of, weights_of
+from candgen.generators.pivot.pivot_token_index import ALPHA, LAM
+from candgen.index.counts import Counts, count
+from candgen.index.fusion import check_fusion
+from candgen.protocols import Parameters, Progress, Training, no_progress
+from candgen.tables.queries import Query
+from candgen.text.normalize import normalize_many
+from candgen.text.tokenizers import CharNgrams, Tokenizer, to_parameters
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One choice of parameters, checked, with defaults for those that are not given."""
+
+    languages: tuple[str, ...]
+    tokenizer: Tokenizer
+    normalizer: str
+    alpha: Mapping[str, float]
+    fusion: Any
+    smoothing: float
+    threshold: float
+    lam: float
+
+    @classmethod
+    def of(cls, training: Training, parameters: Parameters) -> "Choice":
+        """What parameters mean for this training data."""
+        name = training.language or TARGET
+        weights = weights_of(dict(training.pivots), parameters.get("alpha", ALPHA))
+        tables = tables_of(training.pivots, training.target, training.language, weights)
+        smoothing, threshold, lam = (
+            check_weight(name, parameters.get(name, default))
+            for name, default in (("smoothing", 0.0), ("threshold", 0.0), ("lam", LAM))
+        )
+        fusion = parameters.get("fusion", "counts")
+        check_fusion(fusion, smoothing, threshold)
+        return cls(
+            tuple(tables),
+            tokenizer_of(parameters),
+            parameters.get("normalizer", "default"),
+            {name: 1.0, **weights},
+            fusion,
+            smoothing,
+            threshold,
+            lam,
+        )
+
+    @property
+    def counted(self) -> Any:  # noqa: ANN401
+        """What has to be counted anew if it differs."""
+        return self.languages, to_parameters(self.tokenizer), self.normalizer
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a count grid can rank it, without an index."""
+        return self.fusion == "counts" and not self.threshold
+
+    @property
+    def index(self) -> "Choice":
+        """What needs an index of its own: the same whatever lam."""
+        return replace(self, lam=0.0)
+
+
+def tokenizer_of(parameters: Parameters) -> Tokenizer:
+    """The tokenizer that is given, with wildcards if these are."""
+    given, wildcards = parameters.get("tokenizer"), parameters.get("wildcards", False)
+    tokenizer: Tokenizer = CharNgrams() if given is None else given
+    to_parameters(tokenizer)  # refuses what is no tokenizer
+    if not isinstance(wildcards, bool):
+        raise ParameterError(f"wildcards is {wildcards!r}: expected True or False")
+    if wildcards:
+        if not isinstance(tokenizer, CharNgrams):
+            raise ParameterError(f"{tokenizer!r} has no wildcards: choose CharNgrams(low, high)")
+        return replace(tokenizer, wildcards=True)
+    return tokenizer
+
+
+def counted(
+    training: Training,
+    choice: Choice,
+    queries: Sequence[Query],
+    *,
+    progress: Progress = no_progress,
+) -> tuple[Counts, list[str]]:
+    """The counts of the languages, and the queries as the index sees them."""
+    tables = {training.language or TARGET: training.target, **training.pivots}
+    counts = count(
+        {name: table for name in choice.languages if (table := tables[name]) is not None},
+        tokenizer=choice.tokenizer,
+        normalizer=choice.normalizer,
+        progress=progress,
+    )
+    mentions = [query.mention for query in queries]
+    return counts, normalize_many(mentions, choice.normalizer, language=training.language)

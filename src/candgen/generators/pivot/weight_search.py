@@ -1,0 +1,326 @@
+"""One alpha for each pivot, chosen on dev, and which pivots are worth what they take.
+
+All combinations of five values for eight pivots would be too many, so one alpha is changed at a
+time, until no change gains anything. Every language is counted once; no index is laid out.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from candgen.errors import ParameterError
+from candgen.generators.candidate import check_weight
+from candgen.generators.inputs import TARGET
+from candgen.generators.pivot.parameters import Choice, counted
+from candgen.index.counts import Counts, LanguageCounts
+from candgen.index.gold_ranks import CountGrid, Weights
+from candgen.kernels.gold_ranks import count_postings
+from candgen.protocols import (
+    MIN_POINTS_PER_TENTH,
+    Contribution,
+    Parameters,
+    Progress,
+    Ranks,
+    Searched,
+    Step,
+    Training,
+)
+from candgen.tables.queries import Query
+
+LAMS = (0.2, 0.4, 1.0)
+ALPHAS = (0.03, 0.1, 0.4, 1.0, 3.0)
+"""Of a pivot beside a target."""
+
+RATIOS = (0.03, 0.1, 0.3, 1.0)
+"""Of a pivot beside other pivots alone: there only ratios matter, and 1 is the most."""
+
+ROUNDS = 3
+MOST_QUERIES = 2000
+EPSILON = 1e-200
+"""Added to a count it changes nothing, and one can divide by it."""
+
+
+class Merit(NamedTuple):
+    """How good weights are: recall@k in percent, and the mean reciprocal rank."""
+
+    recall: float
+    mrr: float
+
+    @classmethod
+    def of(cls, ranks: Ranks) -> "Merit":
+        """Of the ranks of golds, none of which is beyond k."""
+        inverse = np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0)
+        return cls(100 * int(np.count_nonzero(ranks)) / len(ranks), float(inverse.mean()))
+
+
+def search_weights(
+    training: Training,
+    fixed: Parameters,
+    queries: Sequence[Query],
+    k: int,
+    *,
+    lams: Sequence[float] = LAMS,
+    worth: float = MIN_POINTS_PER_TENTH,
+    mrr: float = 1.0,
+    progress: Progress | None = None,
+) -> Searched:
+    """Choose alpha of each pivot, and lam, by recall@k on queries plus ``mrr`` times 100 MRR.
+
+    Starting with the best alpha that is the same for all, that of one pivot after the other takes
+    the value that is best with some lam, up to three times. Then pivots are taken out, first the
+    one that is missed least, as long as one brings less than ``worth`` of these points for each
+    tenth of the index's postings that go with it; its alpha is 0. With ``worth=0`` all stay.
+    ``fixed`` are the other parameters. Of more than 2,000 queries as many are looked at, each type
+    by its share.
+
+    >>> from candgen import MentionTable
+    >>> icelandic = MentionTable.from_pairs([("Vín", "Q282"), ("Rín", "Q584")])
+    >>> noise = MentionTable.from_pairs([(f"Vín {n}", f"Q{n}") for n in range(9)])
+    >>> found = search_weights(
+    ...     Training({"is": icelandic, "xx": noise}), {}, [Query("Vínið", "Q282")], k=1)
+    >>> found.steps[-1].parameters["alpha"], [each.kept for each in found.pivots]
+    ({'is': 1.0, 'xx': 0.0}, [True, False])
+    """
+    if not training.pivots:
+        raise ParameterError("there are no pivots, and so no alphas to search: give pivots")
+    if not queries:
+        raise ParameterError("there are no queries: nothing can be chosen by them")
+    if not lams:
+        raise ParameterError("lam has no values to choose from: give at least one")
+    worth = check_weight("worth", worth)
+    choice = Choice.of(training, {**fixed, "alpha": 1.0})
+    if not choice.is_plain:
+        raise ParameterError(
+            "alphas cannot be searched with a threshold or with fusion='probabilities': "
+            "leave these out, or try a grid of alphas"
+        )
+    shown = training.progress if progress is None else progress
+    some = tuple(stratified(queries, MOST_QUERIES))
+    dev = _Dev.of(training, choice, some, k, [check_weight("lam", lam) for lam in lams], shown)
+    return _Search(dev, worth, check_weight("mrr", mrr)).run()
+
+
+def stratified(queries: Sequence[Query], most: int) -> list[Query]:
+    """At most so many queries, in their order: of each type its share, evenly spaced.
+
+    >>> kinds = "easy", "easy", "hard", "easy", "easy", "hard"
+    >>> [query.mention for query in stratified([Query(f"{n}", "Q1", kind)
+    ...     for n, kind in enumerate(kinds)], 3)]
+    ['0', '2', '3']
+    """
+    if len(queries) <= most:
+        return list(queries)
+    by_type = sorted(range(len(queries)), key=lambda number: queries[number].type or "")
+    chosen = [by_type[at * len(queries) // most] for at in range(most)]
+    return [queries[number] for number in sorted(chosen)]
+
+
+@dataclass(frozen=True)
+class _Dev:
+    """The counts of all languages and the queries, and what is already known about weights."""
+
+    grid: CountGrid
+    texts: Sequence[str]
+    queries: tuple[Query, ...]
+    k: int
+    pivots: tuple[str, ...]
+    target: str | None
+    lams: Sequence[float]
+    progress: Progress
+    known: dict[tuple[tuple[float, ...], float], Ranks] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        training: Training,
+        choice: Choice,
+        queries: tuple[Query, ...],
+        k: int,
+        lams: Sequence[float],
+        progress: Progress,
+    ) -> "_Dev":
+        counts, texts = counted(training, choice, queries, progress=progress)
+        grid = CountGrid.build(_without_zeros(counts), texts)
+        target = None if training.target is None else training.language or TARGET
+        pivots = tuple(sorted(training.pivots))
+        return cls(grid, texts, queries, k, pivots, target, lams, progress)
+
+    def look(self, alphas: Iterable[Mapping[str, float]]) -> list[Weights]:
+        """Find the ranks with these alphas and every lam, all that are not known at once."""
+        every = [Weights(alpha, lam) for alpha in alphas for lam in self.lams]
+        new = [weights for weights in every if self._key(weights) not in self.known]
+        if new:
+            own = {} if self.target is None else {self.target: 1.0}
+            complete = [Weights({**weights.alpha, **own}, weights.lam) for weights in new]
+            golds = [query.entity for query in self.queries]
+            ranks = self.grid.ranks(self.texts, golds, complete, self.k)
+            self.known.update(zip(map(self._key, new), ranks, strict=True))
+        return every
+
+    def ranks(self, weights: Weights) -> Ranks:
+        """The ranks of the golds with weights that were looked at."""
+        return self.known[self._key(weights)]
+
+    def merit(self, weights: Weights) -> Merit:
+        """How good weights are that were looked at."""
+        return Merit.of(self.ranks(weights))
+
+    def entries(self, alpha: Mapping[str, float]) -> tuple[int, dict[str, int]]:
+        """How many postings an index of the target and the pivots with an alpha has.
+
+        Beside it, how many of them would go with each pivot.
+        """
+        counts = self.grid.counts
+        kept = np.array([alpha.get(name, 1.0) > 0 for name in counts.languages])
+        indptrs, tokens = zip(
+            *((part.indptr, part.tokens) for part in counts.languages.values()), strict=True
+        )
+        last = np.full(len(counts.vocabulary), -1, np.int64)
+        alone = np.zeros(len(kept), np.int64)
+        total = count_postings(indptrs, tokens, kept, last, np.empty_like(last), alone)
+        return total, dict(zip(counts.languages, alone.tolist(), strict=True))
+
+    def _key(self, weights: Weights) -> tuple[tuple[float, ...], float]:
+        return tuple(weights.alpha[pivot] for pivot in self.pivots), weights.lam
+
+
+def _without_zeros(counts: Counts) -> Counts:
+    """The same counts for weights of which some are 0.
+
+    Tokens and entities of a language without weight then have totals of 0, by which nothing can
+    be divided. Next to nothing in place of 0 leaves every other total, and so every score, as
+    it is: n(t, e) is 0 wherever such a total is, and is divided by it.
+    """
+
+    def filled(part: LanguageCounts) -> LanguageCounts:
+        token_total: Any = np.maximum(part.token_total, EPSILON)
+        entity_total: Any = np.maximum(part.entity_total, EPSILON)
+        return replace(part, token_total=token_total, entity_total=entity_total)
+
+    languages = {name: filled(part) for name, part in counts.languages.items()}
+    return replace(counts, languages=languages)
+
+
+@dataclass
+class _Search:
+    """The way from equal alphas to the choice."""
+
+    dev: _Dev
+    worth: float
+    mrr: float
+    steps: list[Weights] = field(default_factory=list)
+    gone: dict[str, Contribution] = field(default_factory=dict)
+
+    def run(self) -> Searched:
+        """Climb, take pivots out, and climb again without them."""
+        self.dev.progress("trying the same alpha for all on dev", 0.0)
+        equal = [dict.fromkeys(self.dev.pivots, value) for value in self._equal]
+        self.steps.append(self._best(self.dev.look(equal)))
+        self._climb(ROUNDS)
+        while self._prune():
+            self._climb(1, near=True)
+        pivots = self.gone | {each.pivot: each for each in self._contributions()}
+        steps = tuple(
+            Step({"alpha": dict(each.alpha), "lam": each.lam}, self.dev.ranks(each))
+            for each in self.steps
+        )
+        self.dev.progress("chosen on dev", 1.0)
+        return Searched(
+            steps,
+            tuple(pivots[pivot] for pivot in self.dev.pivots),
+            self.dev.queries,
+            len(self.dev.known),
+            self.dev.k,
+        )
+
+    @property
+    def _values(self) -> tuple[float, ...]:
+        return RATIOS if self.dev.target is None else ALPHAS
+
+    @property
+    def _equal(self) -> tuple[float, ...]:
+        """For all pivots alike: where only ratios matter, one value is as good as any."""
+        return RATIOS[-1:] if self.dev.target is None else ALPHAS
+
+    @property
+    def _now(self) -> Weights:
+        return self.steps[-1]
+
+    @property
+    def _kept(self) -> list[str]:
+        return [pivot for pivot in self.dev.pivots if self._now.alpha[pivot] > 0]
+
+    def _best(self, some: Sequence[Weights]) -> Weights:
+        """The best of some; among equals the first."""
+        return max(some, key=lambda weights: self._points(*self.dev.merit(weights)))
+
+    def _points(self, recall: float, mrr: float) -> float:
+        """Recall alone would give much of the order away for one query more."""
+        return recall + self.mrr * 100 * mrr
+
+    def _climb(self, rounds: int, *, near: bool = False) -> None:
+        """Give one pivot after the other its best alpha, until that changes nothing.
+
+        After the first round, or with ``near``, only the values next to what it has are tried.
+        """
+        for number in range(rounds):
+            before = len(self.steps)
+            for at, pivot in enumerate(self._kept):
+                self.dev.progress(f"trying alphas of {pivot} on dev", at / len(self._kept))
+                alpha = self._now.alpha
+                place = self._values.index(alpha[pivot])
+                close = self._values[max(place - 1, 0) : place + 2]
+                values = close if near or number else self._values
+                others = [{**alpha, pivot: value} for value in values]
+                best = self._best([self._now, *self.dev.look(others)])
+                if best != self._now:
+                    self.steps.append(best)
+            if len(self.steps) == before:
+                return
+
+    def _contributions(self) -> list[Contribution]:
+        """What each pivot brings that is there now."""
+        self.dev.progress("trying to do without each pivot on dev", 0.0)
+        total, alone = self.dev.entries(self._now.alpha)
+        rest = {pivot: {**self._now.alpha, pivot: 0.0} for pivot in self._kept}
+        self.dev.look(alpha for pivot, alpha in rest.items() if alone[pivot] < total)
+        return [
+            self._contribution(pivot, alpha, alone[pivot], total) for pivot, alpha in rest.items()
+        ]
+
+    def _contribution(
+        self, pivot: str, rest: Mapping[str, float], entries: int, total: int
+    ) -> Contribution:
+        alpha, lam = self._now
+        merit, left = self.dev.merit(self._now), Merit(0.0, 0.0)
+        if entries < total:
+            left = self.dev.merit(Weights(rest, lam))
+        return Contribution(
+            pivot,
+            alpha[pivot],
+            left.recall,
+            merit.recall - left.recall,
+            merit.mrr - left.mrr,
+            entries,
+            entries / total,
+            kept=True,
+        )
+
+    def _prune(self) -> bool:
+        """Take out, one by one, what is not worth its postings; whether anything was."""
+        before = len(self.gone)
+        while self.worth and (poor := [each for each in self._contributions() if self._poor(each)]):
+            least = min(poor, key=lambda each: (self._brought(each), -each.entries))
+            self.gone[least.pivot] = least._replace(alpha=0.0, kept=False)
+            rest = {**self._now.alpha, least.pivot: 0.0}
+            self.steps.append(Weights(rest, self._now.lam))
+        return len(self.gone) > before
+
+    def _poor(self, pivot: Contribution) -> bool:
+        """Whether it brings too little; what would leave nothing behind never does."""
+        return pivot.share < 1 and self._brought(pivot) < self.worth * 10 * pivot.share
+
+    def _brought(self, pivot: Contribution) -> float:
+        return self._points(pivot.loss, pivot.mrr_loss)

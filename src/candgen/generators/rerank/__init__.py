@@ -1,0 +1,1 @@
+"""Rerank: the second stage, which orders the candidates of another generator."""

@@ -1,0 +1,204 @@
+"""How names change from language to language: an edit model, learned from pairs of names.
+
+A name is copied symbol by symbol: each may become another or be left out, and others may be added,
+with the probabilities of a table that can be looked at. The table is learned from names of the same
+entities in two languages by expectation maximisation (Ristad and Yianilos, 1998), with the
+probability that two names are unrelated beside it. Where there is nothing to learn from, every
+change is as likely as the others.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from candgen.kernels import edit_model as kernels
+
+Floats = npt.NDArray[np.float64]
+
+OTHER = "\N{REPLACEMENT CHARACTER}"
+"""Stands for all symbols that are not in the alphabet."""
+MOST_SYMBOLS = 255
+LONGEST = 64
+"""Longer names are not learned from."""
+ROUNDS = 6
+LOG_ODDS_RELATED = -3.0
+"""Logarithm of the odds that two names of one entity are related: cautious, as many are not."""
+PRIOR_STRENGTH = 2.0
+"""A symbol is believed to behave as in the plain model as if it had been seen so often, times the
+size of the alphabet."""
+UNIFORM_SHARE = 0.1
+"""The part of what symbols are taken to be that is the same for all of them."""
+
+
+class Edit(NamedTuple):
+    """One step of copying: ``before`` is empty where a symbol is added, ``after`` where one goes.
+
+    ``probability`` is that of the step, given the symbol before.
+    """
+
+    before: str
+    after: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class EditModel:
+    """The probabilities of changes, additions and omissions over an alphabet.
+
+    ``alphabet[0]`` stands for all other symbols. ``common`` is how often each symbol occurs, a
+    tenth of it being shared out evenly: no symbol is so rare that its mere presence tells much.
+
+    >>> model = EditModel.learn([("vin", "wien"), ("rin", "rien")] * 9, ["vin", "wien", "rin"])
+    >>> model.likeness("vin", "wien") > model.likeness("vin", "rin")
+    True
+    """
+
+    alphabet: str
+    change: Floats
+    add: Floats
+    drop: Floats
+    common: Floats
+
+    @classmethod
+    def plain(cls, texts: Iterable[str]) -> "EditModel":
+        """The model before anything is learned, over the symbols of these texts.
+
+        Four symbols in five stay what they are; the rest change into any other, go, or come.
+        """
+        seen = np.bincount(_code_points(texts), minlength=ord(OTHER) + 1)
+        seen[ord(OTHER)] = 0
+        frequent = np.argsort(-seen, kind="stable")[: MOST_SYMBOLS - 1]
+        known = np.sort(frequent[seen[frequent] > 0])
+        alphabet = OTHER + "".join(map(chr, known.tolist()))
+        size = len(alphabet)
+        counts = 1.0 + np.concatenate(([seen.sum() - seen[known].sum()], seen[known]))
+        common = (1.0 - UNIFORM_SHARE) * counts / counts.sum() + UNIFORM_SHARE / size
+        change = np.full((size, size), 0.08 / size)
+        np.fill_diagonal(change, 0.8)
+        return cls(alphabet, change, np.full(size, 0.06 / size), np.full(size, 0.06), common)
+
+    @classmethod
+    def learn(cls, pairs: Sequence[tuple[str, str]], texts: Iterable[str]) -> "EditModel":
+        """The model of how the second of each pair became the first, over the symbols of texts."""
+        model = cls.plain(texts)
+        short = [
+            pair for pair in pairs if 0 < min(map(len, pair)) <= max(map(len, pair)) <= LONGEST
+        ]
+        if not short:
+            return model
+        queries, names = (model.encoded([pair[side] for pair in short]) for side in (0, 1))
+        plain = model
+        for _ in range(ROUNDS):
+            model = _learned(model, plain, names, queries)
+        return model
+
+    @cached_property
+    def numbers(self) -> npt.NDArray[np.uint8]:
+        """The number of each code point: 0 for those that are not in the alphabet."""
+        numbers = np.zeros(0x110000, np.uint8)
+        numbers[[ord(symbol) for symbol in self.alphabet]] = np.arange(len(self.alphabet))
+        return numbers
+
+    @property
+    def tables(self) -> tuple[Floats, Floats, Floats]:
+        """Changes, additions and omissions, as kernels take them."""
+        return self.change, self.add, self.drop
+
+    @cached_property
+    def ratios(self) -> tuple[Floats, Floats, Floats]:
+        """The same, over how common the symbols are that are made: see ``likelihood``."""
+        return self.change / self.common, self.add / self.common, np.array(self.drop)
+
+    def encoded(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        """The symbols of texts by number, one after the other, and where each text begins."""
+        starts = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum([len(text) for text in texts], out=starts[1:])
+        return self.numbers[_code_points(texts)], starts
+
+    def decoded(self, symbols: npt.NDArray[np.uint8]) -> str:
+        """The text of these symbols."""
+        return "".join(self.alphabet[number] for number in symbols.tolist())
+
+    def likeness(self, query: str, name: str) -> float:
+        """log (P(query | name) / P(query)) / length of the query, at least 0.
+
+        P(query) is the probability of its symbols, as common as they are.
+        """
+        if not query:
+            return 0.0
+        (text, _), (symbols, _) = self.encoded([query]), self.encoded([name])
+        room = np.empty(len(text) + 1)
+        value = kernels.likelihood(symbols, 0, len(symbols), text, *self.ratios, room)
+        return max(float(value), 0.0) / len(query)
+
+    def edits(self, query: str, name: str) -> list[Edit]:
+        """The likeliest way in which a name became the query, step by step."""
+        (text, _), (symbols, _) = self.encoded([query]), self.encoded([name])
+        steps = np.empty((len(query) + len(name), 2), np.int64)
+        number = kernels.best_edits(symbols, text, *self.tables, steps)
+        return [
+            self._edit(name, query, symbols, text, i, j) for i, j in steps[:number][::-1].tolist()
+        ]
+
+    def _edit(
+        self,
+        name: str,
+        query: str,
+        symbols: npt.NDArray[np.uint8],
+        text: npt.NDArray[np.uint8],
+        i: int,
+        j: int,
+    ) -> Edit:
+        if i < 0:
+            return Edit("", query[j], float(self.add[text[j]]))
+        if j < 0:
+            return Edit(name[i], "", float(self.drop[symbols[i]]))
+        return Edit(name[i], query[j], float(self.change[symbols[i], text[j]]))
+
+    def notable(self, most: int = 20) -> list[Edit]:
+        """The likeliest changes of a symbol into another, or into nothing: what was learned."""
+        change = self.change.copy()
+        np.fill_diagonal(change, 0.0)
+        size = len(self.alphabet)
+        every = np.concatenate([change.ravel(), self.drop])
+        found = []
+        for at in np.argsort(-every, kind="stable")[:most].tolist():
+            before, after = (at // size, at % size) if at < size * size else (at - size * size, -1)
+            shown = "" if after < 0 else self.alphabet[after]
+            found.append(Edit(self.alphabet[before], shown, float(every[at])))
+        return found
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything but the alphabet, to be stored."""
+        return {"change": self.change, "add": self.add, "drop": self.drop, "common": self.common}
+
+
+def _code_points(texts: Iterable[str]) -> npt.NDArray[np.uint32]:
+    return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _learned(
+    model: EditModel,
+    plain: EditModel,
+    names: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]],
+    queries: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]],
+) -> EditModel:
+    """One round: count the edits that the model expects, and make a model of the counts."""
+    belief = PRIOR_STRENGTH * len(model.alphabet)
+    changes, adds, drops = (belief * table for table in plain.tables)
+    kernels.expect_edits(
+        names, queries, model.tables, model.common, LOG_ODDS_RELATED, changes, adds, drops
+    )
+    copied = changes.sum(axis=1) + drops
+    added = adds.sum() / (adds.sum() + copied.sum())
+    return EditModel(
+        model.alphabet,
+        (1 - added) * changes / copied[:, np.newaxis],
+        added * adds / adds.sum(),
+        (1 - added) * drops / copied,
+        model.common,
+    )

@@ -1,0 +1,129 @@
+"""Why a second stage puts an entity where it does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from candgen.errors import ParameterError
+from candgen.generators.candidate import Candidate
+from candgen.generators.rerank.candidate_pool import Seen
+from candgen.generators.rerank.edit_model import Edit
+from candgen.generators.rerank.stage import Stage
+from candgen.generators.rerank.translations import Word
+from candgen.generators.rerank.weights import Weights
+
+
+class Property(NamedTuple):
+    """One property of a candidate, and what it brings: its value times its weight.
+
+    ``leader`` is the value of the same property of the candidate that it is compared with.
+    """
+
+    name: str
+    value: float
+    weight: float
+    leader: float
+
+    @property
+    def ahead(self) -> float:
+        """By how much it puts the entity before the one that it is compared with."""
+        return self.weight * (self.value - self.leader)
+
+
+@dataclass(frozen=True)
+class RerankExplanation:
+    """Where an entity stood and stands among the candidates, and what moved it.
+
+    It is compared with the ``leader``: the candidate that now stands first, or, if it is that
+    itself, with the one that the first stage had first, or else with the second one. ``spelling``
+    is its name that is most like the mention, or, where that is liker, like the ``translation``,
+    in which ``words`` are replaced. ``edits`` tell how that name becomes the one or the other,
+    which is in ``normalized``. ``before`` is 0 if only the translation found it. ``first`` is what
+    the first stage has to say about that which found it, where it can explain itself.
+    """
+
+    mention: str
+    normalized: str
+    entity: str
+    score: float
+    before: int
+    after: int
+    leader: str | None
+    properties: list[Property]
+    spelling: str
+    edits: list[Edit]
+    translation: str | None
+    words: list[Word]
+    first: Any
+
+    def as_json(self) -> dict[str, Any]:
+        """All that it says, as JSON values."""
+        return {
+            "mention": self.mention,
+            "normalized": self.normalized,
+            "entity": self.entity,
+            "score": self.score,
+            "place": self.after,
+            "place_in_first_stage": self.before or None,
+            "leader": self.leader,
+            "properties": [
+                {
+                    "name": each.name,
+                    "value": each.value,
+                    "weight": each.weight,
+                    "brings": each.weight * each.value,
+                    "leader_value": each.leader,
+                    "ahead": each.ahead,
+                }
+                for each in self.properties
+            ],
+            "spelling": self.spelling,
+            "edits": [edit._asdict() for edit in self.edits],
+            "translation": self.translation,
+            "words": [word._asdict() for word in self.words],
+            "first": None if self.first is None else self.first.as_json(),
+        }
+
+
+def explain(
+    generator: Any,  # noqa: ANN401
+    stage: Stage,
+    mention: str,
+    entity: str,
+    seen: Seen,
+    order: Sequence[Candidate],
+) -> RerankExplanation:
+    """Take the place of one candidate apart; ``order`` are those that were compared."""
+    (answer,), (translation,), features = seen.answers, seen.translations, seen.features
+    compared = [each for each, _ in answer[: len(order)]]
+    if entity not in compared:
+        raise ParameterError(
+            f"{entity!r} is not among the {len(order)} candidates that the second stage saw for "
+            f"{mention!r}, so that there is nothing to explain"
+        )
+    after = [candidate.entity for candidate in order]
+    row = compared.index(entity)
+    leader = next((each for each in (after[0], compared[0], *after[1:2]) if each != entity), None)
+    values = features.values[row].tolist()
+    beside = values if leader is None else features.values[compared.index(leader)].tolist()
+    said = translation if seen.translated[row] else None
+    (text,) = stage.texts([mention if said is None else said])
+    number = int(features.best[row])
+    spelling = stage.spelling(number) if number >= 0 else ""
+    before = row + 1 if row < seen.own[0] else 0
+    found_by = mention if before or translation is None else translation
+    return RerankExplanation(
+        mention,
+        text,
+        entity,
+        order[after.index(entity)].score,
+        before,
+        after.index(entity) + 1,
+        leader,
+        list(map(Property, Weights._fields, values, stage.weights, beside)),
+        spelling,
+        stage.edits.edits(text, spelling) if spelling else [],
+        said,
+        [] if said is None else stage.replaced(mention),
+        generator.explain(found_by, entity) if hasattr(generator, "explain") else None,
+    )

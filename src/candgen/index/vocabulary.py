@@ -1,0 +1,242 @@
+"""Which tokens there are, and their numbers: a trie of n-grams in two arrays.
+
+Nodes are numbered level by level, and within a level in the order of their symbols, so that the
+children of a node stand side by side, in order. The number of a node is the number of its token;
+node 0 is the root. Numbers depend on the set of tokens alone, not on the order they came in.
+A wildcard is one more symbol: ``a*c`` is a child of ``a*``, and that, which is no token, of ``a``.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from candgen.kernels import counting as kernels
+from candgen.text.tokenizers import WILDCARD, Symbols, Tokenizer, codepoints, ngrams, numbered
+
+Array = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The children of node i are ``child[i]`` to ``child[i + 1] - 1``; ``symbol`` is their last."""
+
+    tokenizer: Tokenizer
+    child: Array
+    symbol: Array
+    strings: Sequence[str] | None  # in code point order; None where symbols are code points
+
+    def __len__(self) -> int:
+        return len(self.symbol)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """What search knows of the tokenizer: low, high, and the wildcard, or -1 without any."""
+        tokenizer = self.tokenizer
+        return tokenizer.low, tokenizer.high, WILDCARD if tokenizer.wildcards else -1
+
+    def symbols(self, texts: Sequence[str]) -> Symbols:
+        """Normalised texts as rows of symbols; an empty text has none, not even marks."""
+        bounded = self.tokenizer.bounded
+        if (cut := self.tokenizer.cutter) is None:
+            # No mention in a table has a line break, nor \r: one is as unknown as the other.
+            rows = codepoints(
+                "\n".join(text.replace("\n", "\r") for text in texts), bounded=bounded
+            )
+        else:
+            numbers = _Numbers(self.strings or ())
+            rows = numbered([cut(text) for text in texts], numbers, bounded=bounded)
+        if not bounded:
+            return rows
+        return rows._replace(end=np.where(rows.end - rows.start > 2, rows.end, rows.start))
+
+    def spell(self, text: str) -> list[tuple[str, int | None]]:
+        """Each token of a normalised text as a person reads it, and its number if it has one."""
+        symbols, start, end = self.symbols([text])
+        row = symbols[start[0] : end[0]].tolist()
+        known: dict[tuple[int, ...], int | None] = {(): 0}
+        numbers = [
+            self._node(path, known) for path in ngrams(row, self.tokenizer, wildcard=WILDCARD)
+        ]
+        return list(zip(self.tokenizer.tokens(text), numbers, strict=True))
+
+    def _node(self, path: tuple[int, ...], known: dict[tuple[int, ...], int | None]) -> int | None:
+        """The node at the end of a path, if there is one; those of its beginnings are kept too."""
+        if path not in known:
+            known[path] = self._child(self._node(path[:-1], known), path[-1])
+        return known[path]
+
+    def _child(self, node: int | None, symbol: int) -> int | None:
+        if node is None:
+            return None
+        first, last = int(self.child[node]), int(self.child[node + 1])
+        place = first + int(np.searchsorted(self.symbol[first:last], symbol))
+        return place if place < last and self.symbol[place] == symbol else None
+
+
+class _Numbers(Mapping[str, int]):
+    """Sorted strings as a mapping to their places, without making a dictionary of millions."""
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        self._strings = strings
+
+    def __getitem__(self, string: str) -> int:
+        place = bisect_left(self._strings, string)
+        if place == len(self._strings) or self._strings[place] != string:
+            raise KeyError(string)
+        return place
+
+    def __len__(self) -> int:
+        return len(self._strings)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._strings)
+
+
+class _Form(NamedTuple):
+    """N-grams of n symbols, of which the one at place ``hidden`` is a wildcard; 0: none is."""
+
+    n: int
+    hidden: int
+
+    @property
+    def ends_hidden(self) -> bool:
+        """Whether the wildcard is the last symbol: then this is no token, but leads to some."""
+        return 0 < self.hidden == self.n - 1
+
+    @property
+    def parent(self) -> "_Form":
+        """The form without its last symbol."""
+        return _Form(self.n - 1, 0 if self.ends_hidden else self.hidden)
+
+
+def _forms(tokenizer: Tokenizer) -> list[_Form]:
+    """All forms of n-grams, each after its parent, without the empty one."""
+    high = tokenizer.high
+    forms = [_Form(n, 0) for n in range(1, high + 1)]
+    if tokenizer.wildcards:
+        forms += [_Form(n, at) for at in range(1, high - 1) for n in range(at + 1, high + 1)]
+    return forms
+
+
+def _hidden(symbols: Symbols) -> Symbols:
+    """The same rows, all wildcards. They end one earlier: a wildcard needs a symbol after it."""
+    base = symbols.start[0]
+    text = np.full(symbols.end[-1] - base, WILDCARD, np.uint32)
+    return Symbols(text, symbols.start - base, symbols.end - base - 1)
+
+
+class VocabularyBuilder:
+    """Numbers n-grams in the order in which they are met, then puts them in their final order.
+
+    ``lengths`` has the n of each row of tokens that ``add`` gives.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._forms = _forms(tokenizer)
+        tokens = [form for form in self._forms if form.n >= tokenizer.low and not form.ends_hidden]
+        self.lengths = np.array([form.n for form in tokens], np.int64)
+        # Those that are no tokens come first, so that the rows of tokens are a slice.
+        inner = [_Form(0, 0), *(form for form in self._forms if form not in tokens)]
+        self._inner = len(inner)
+        self._row = {form: row for row, form in enumerate([*inner, *tokens])}
+        self._levels = [_Level() for _ in range(tokenizer.high)]
+        self._parent = np.zeros(1024, np.uint32)
+        self._symbol = np.zeros(1024, np.uint32)
+        self._level = np.zeros(1024, np.uint8)
+        self._place = np.zeros(1024, np.uint32)
+        self._next = 1
+
+    def __len__(self) -> int:
+        return self._next
+
+    def add(self, symbols: Symbols) -> npt.NDArray[np.uint32]:
+        """The nodes of all tokens: in row i those of ``lengths[i]`` symbols, by start."""
+        span = int(symbols.end[-1] - symbols.start[0])
+        nodes = np.zeros((len(self._row), span), np.uint32)
+        hidden = _hidden(symbols) if self._tokenizer.wildcards else symbols
+        for form in self._forms:
+            read = hidden if form.ends_hidden else symbols
+            self._number(read, form.n, nodes[self._row[form.parent]], nodes[self._row[form]])
+        return nodes[self._inner :]
+
+    def _number(self, symbols: Symbols, n: int, parents: Array, nodes: Array) -> None:
+        """Number n-grams whose last symbols are these, given the nodes of all before them."""
+        level = self._levels[n - 1]
+        self._reserve(len(nodes))
+        level.reserve(len(nodes))
+        after = kernels.add_level(
+            *symbols,
+            n,
+            parents,
+            nodes,
+            level.keys,
+            level.ids,
+            self._next,
+            self._parent,
+            self._symbol,
+        )
+        self._level[self._next : after] = n
+        level.used += after - self._next
+        self._next = after
+
+    def scratch(self) -> npt.NDArray[np.uint32]:
+        """A number for each node, to be used by who counts them."""
+        return self._place
+
+    def finish(self, strings: Sequence[str] | None) -> tuple[Vocabulary, npt.NDArray[np.uint32]]:
+        """The vocabulary, and the final number of each node that ``add`` gave out."""
+        size = self._next
+        number = np.zeros(size, np.uint32)
+        parent = np.zeros(size, np.uint32)
+        symbol = np.zeros(size, np.uint32)
+        first = 1
+        for n in range(1, len(self._levels) + 1):
+            nodes = np.flatnonzero(self._level[:size] == n)
+            key = number[self._parent[nodes]].astype(np.uint64) << np.uint64(32)
+            key |= self._symbol[nodes]
+            nodes = nodes[np.argsort(key)]
+            here = slice(first, first + len(nodes))
+            number[nodes] = np.arange(here.start, here.stop, dtype=np.uint32)
+            parent[here] = number[self._parent[nodes]]
+            symbol[here] = self._symbol[nodes]
+            first = here.stop
+        # Parents never decrease along the numbers, so a node's children are found by counting.
+        children = np.bincount(parent[1:], minlength=size)
+        child = np.cumsum(np.concatenate(([1], children))).astype(np.uint32)
+        return Vocabulary(self._tokenizer, child, symbol, strings), number
+
+    def _reserve(self, more: int) -> None:
+        if self._next + more > len(self._parent):
+            size = 2 * (self._next + more)
+            self._parent = _longer(self._parent, size)
+            self._symbol = _longer(self._symbol, size)
+            self._level = _longer(self._level, size)
+            self._place = _longer(self._place, size)
+
+
+class _Level:
+    """The hash table of one n: open addressing, at most 60% full."""
+
+    def __init__(self) -> None:
+        self.used = 0
+        self.keys = np.full(1024, kernels.EMPTY, np.uint64)
+        self.ids = np.zeros(1024, np.uint32)
+
+    def reserve(self, more: int) -> None:
+        need = (self.used + more) * 5 // 3
+        if need > len(self.keys):
+            keys = np.full(1 << need.bit_length(), kernels.EMPTY, np.uint64)
+            ids = np.empty(len(keys), np.uint32)
+            kernels.rehash(self.keys, self.ids, keys, ids)
+            self.keys, self.ids = keys, ids
+
+
+def _longer(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    longer = np.zeros(size, array.dtype)
+    longer[: len(array)] = array
+    return longer

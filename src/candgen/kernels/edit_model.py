@@ -1,0 +1,285 @@
+"""Kernels of the edit model: how likely a name is, if it was copied from another with errors.
+
+A name m is copied symbol by symbol: symbol a becomes b with probability ``change[a, b]`` or is left
+out with ``drop[a]``, and before each, and at the end, any b may be added with ``add[b]``. P(q | m)
+is the sum over all ways in which m becomes q.
+"""
+
+import numpy as np
+
+from candgen.kernels import kernel
+
+SMALL, LARGE = 1e-100, 1e100
+GROWTH = 1e50
+"""Where additions alone could make a row grow by more than that, every cell is looked at."""
+
+
+@kernel
+def likelihood(name, start, end, query, change, add, drop, row):
+    """log P(query | name[start:end]); ``row`` is room for one number more than the query has.
+
+    Where ``change`` and ``add`` are divided by how common the symbols are that they make, it is
+    log (P(query | name) / P(query)). A row is kept within what a float64 can hold; -inf stands for
+    a name that is unlikelier than that, beside what else could be made of the query.
+    """
+    length = len(query)
+    left, grown, scale = 1.0, 1.0, 0.0
+    row[0] = 1.0
+    for j in range(length):
+        added = add[query[j]]
+        left *= added
+        row[j + 1] = left
+        grown = max(grown * added, 1.0)
+    if grown > GROWTH:
+        return _careful_likelihood(name, start, end, query, change, add, drop, row)
+    i = start
+    if (end - start) % 2 == 1:
+        _next_row(query, name[i], change, add, drop, row)
+        i += 1
+    while i < end:
+        # Two symbols of the name at once, which a processor does side by side.
+        dropped, dropped_then = drop[name[i]], drop[name[i + 1]]
+        changed, changed_then = change[name[i]], change[name[i + 1]]
+        i += 2
+        above = row[0]
+        left = above * dropped
+        left_then = left * dropped_then
+        row[0] = left_then
+        most = left_then
+        for j in range(length):
+            b, here = query[j], row[j + 1]
+            added = add[b]
+            now = (here * dropped + above * changed[b]) + left * added
+            left_then = (now * dropped_then + left * changed_then[b]) + left_then * added
+            above, left = here, now
+            row[j + 1] = left_then
+            most = max(most, left_then)
+        if most < SMALL or most > LARGE:
+            if most == 0.0:
+                return -np.inf
+            scale += _scaled(row, length + 1, most)
+    return scale + np.log(row[length]) if row[length] > 0.0 else -np.inf
+
+
+@kernel
+def _next_row(query, a, change, add, drop, row):
+    """Copy symbol a of the name."""
+    above = row[0]
+    left = above * drop[a]
+    row[0] = left
+    for j in range(len(query)):
+        b, here = query[j], row[j + 1]
+        # What stands to the left comes last: the next cell has to wait for nothing else.
+        left = (here * drop[a] + above * change[a, b]) + left * add[b]
+        above = here
+        row[j + 1] = left
+
+
+@kernel
+def _careful_likelihood(name, start, end, query, change, add, drop, row):
+    """As ``likelihood``, where symbols are added more often than they are common."""
+    length = len(query)
+    left, scale = 1.0, 0.0
+    row[0] = 1.0
+    for j in range(length):
+        left *= add[query[j]]
+        row[j + 1] = left
+        if left > LARGE:
+            scale += _scaled(row, j + 2, left)
+            left = 1.0
+    for i in range(start, end):
+        a = name[i]
+        above = row[0]
+        left = above * drop[a]
+        row[0] = left
+        most = left
+        for j in range(length):
+            b, here = query[j], row[j + 1]
+            left = (here * drop[a] + above * change[a, b]) + left * add[b]
+            above = here
+            row[j + 1] = left
+            most = max(most, left)
+            if left > LARGE:
+                scale += _scaled(row, length + 1, left)
+                above /= left
+                left, most = 1.0, 1.0
+        if most < SMALL:
+            if most == 0.0:
+                return -np.inf
+            scale += _scaled(row, length + 1, most)
+    return scale + np.log(row[length]) if row[length] > 0.0 else -np.inf
+
+
+@kernel
+def _scaled(row, length, by):
+    """Divide the beginning of a row by a number; returns the number's logarithm."""
+    for j in range(length):
+        row[j] /= by
+    return np.log(by)
+
+
+@kernel
+def _forward(name, query, change, add, drop, table):
+    """``table[i, j]``: the probability that the first i symbols become the first j."""
+    table[0, 0] = 1.0
+    for j in range(len(query)):
+        table[0, j + 1] = table[0, j] * add[query[j]]
+    for i in range(len(name)):
+        table[i + 1, 0] = table[i, 0] * drop[name[i]]
+        for j in range(len(query)):
+            table[i + 1, j + 1] = (
+                table[i, j + 1] * drop[name[i]]
+                + table[i + 1, j] * add[query[j]]
+                + table[i, j] * change[name[i], query[j]]
+            )
+
+
+@kernel
+def _backward(name, query, change, add, drop, table):
+    """``table[i, j]``: the probability that what follows symbol i becomes what follows j."""
+    last, end = len(name), len(query)
+    for i in range(last, -1, -1):
+        for j in range(end, -1, -1):
+            value = 1.0 if i == last and j == end else 0.0
+            if i < last:
+                value += table[i + 1, j] * drop[name[i]]
+            if j < end:
+                value += table[i, j + 1] * add[query[j]]
+            if i < last and j < end:
+                value += table[i + 1, j + 1] * change[name[i], query[j]]
+            table[i, j] = value
+
+
+@kernel
+def expect_edits(names, queries, model, common, odds, changes, adds, drops):
+    """Add up how often each edit is expected in pairs of names; returns the pairs' log-likelihood.
+
+    ``names`` and ``queries`` are (symbols, offsets). Two names of one entity need not be related
+    (Germany, Deutschland): a pair counts by the probability that the query was copied from the name
+    rather than made up of symbols as ``common`` as they are, where ``odds`` is the logarithm of the
+    odds beforehand.
+    """
+    change, add, drop = model
+    total = 0.0
+    for pair in range(len(names[1]) - 1):
+        name = names[0][names[1][pair] : names[1][pair + 1]]
+        query = queries[0][queries[1][pair] : queries[1][pair + 1]]
+        forward = np.empty((len(name) + 1, len(query) + 1), np.float64)
+        _forward(name, query, change, add, drop, forward)
+        likely = forward[len(name), len(query)]
+        made_up = 0.0
+        for b in query:
+            made_up += np.log(common[b])
+        if likely < 1e-290:
+            total += made_up
+            continue
+        ahead = np.log(likely) - made_up + odds
+        share = 1.0 / (1.0 + np.exp(-ahead))
+        total += max(ahead, 0.0) + np.log1p(np.exp(-abs(ahead))) + made_up
+        if share < 1e-3:
+            continue
+        backward = np.empty_like(forward)
+        _backward(name, query, change, add, drop, backward)
+        for i in range(len(name) + 1):
+            for j in range(len(query) + 1):
+                here = share * forward[i, j] / likely
+                if i < len(name):
+                    drops[name[i]] += here * drop[name[i]] * backward[i + 1, j]
+                if j < len(query):
+                    adds[query[j]] += here * add[query[j]] * backward[i, j + 1]
+                if i < len(name) and j < len(query):
+                    a, b = name[i], query[j]
+                    changes[a, b] += here * change[a, b] * backward[i + 1, j + 1]
+    return total
+
+
+@kernel
+def best_edits(name, query, change, add, drop, steps):
+    """The likeliest way in which a name becomes a query, as pairs of places in both, -1 for none.
+
+    ``steps`` has room for as many pairs as both have symbols; returns how many there are. The pairs
+    come last first.
+    """
+    last, end = len(name), len(query)
+    table = np.full((last + 1, end + 1), -np.inf, np.float64)
+    move = np.zeros((last + 1, end + 1), np.uint8)
+    table[0, 0] = 0.0
+    for i in range(last + 1):
+        for j in range(end + 1):
+            if i > 0 and j > 0:
+                value = table[i - 1, j - 1] + np.log(change[name[i - 1], query[j - 1]])
+                if value > table[i, j]:
+                    table[i, j], move[i, j] = value, 1
+            if i > 0:
+                value = table[i - 1, j] + np.log(drop[name[i - 1]])
+                if value > table[i, j]:
+                    table[i, j], move[i, j] = value, 2
+            if j > 0:
+                value = table[i, j - 1] + np.log(add[query[j - 1]])
+                if value > table[i, j]:
+                    table[i, j], move[i, j] = value, 3
+    i, j, number = last, end, 0
+    while i > 0 or j > 0:
+        step = move[i, j]
+        i -= step != 3
+        j -= step != 2
+        steps[number, 0] = i if step != 3 else -1
+        steps[number, 1] = j if step != 2 else -1
+        number += 1
+    return number
+
+
+@kernel
+def likeness_rows(
+    query_of,
+    queries,
+    query_start,
+    entity_of,
+    names,
+    name_start,
+    first,
+    count,
+    ratios,
+    best,
+    likeness,
+    frequency,
+    same,
+):
+    """Of each candidate the name that its query is likeliest a copy of, and how alike they are.
+
+    Row r is entity e = ``entity_of[r]``, whose names are ``first[e]`` to ``first[e + 1] - 1``, for
+    query ``query_of[r]``. ``likeness`` is log (P(query | name) / P(query)) / length of the query,
+    with ``ratios`` as ``likelihood`` takes them: 0 where a name tells nothing.
+    """
+    change, add, drop = ratios
+    longest = 0
+    for q in range(len(query_start) - 1):
+        longest = max(longest, query_start[q + 1] - query_start[q])
+    row = np.empty(longest + 1, np.float64)
+    for r in range(len(query_of)):
+        q, e = query_of[r], entity_of[r]
+        query = queries[query_start[q] : query_start[q + 1]]
+        best[r] = -1
+        likeness[r], frequency[r], same[r] = 0.0, 0.0, 0.0
+        if e < 0 or len(query) == 0:
+            continue
+        most = -np.inf
+        for n in range(first[e], first[e + 1]):
+            start, end = name_start[n], name_start[n + 1]
+            value = likelihood(names, start, end, query, change, add, drop, row)
+            if best[r] < 0 or value > most:  # among equals the first, which is the most frequent
+                most, best[r], frequency[r] = value, n, count[n]
+            if same[r] == 0.0 and _equal(names, start, end, query):
+                same[r] = 1.0
+        likeness[r] = max(most, 0.0) / len(query)
+
+
+@kernel
+def _equal(names, start, end, query):
+    """Whether a name is the query; who can tell, where symbols stand for others?"""
+    if end - start != len(query):
+        return False
+    alike = 0
+    while alike < len(query) and query[alike] != 0 and names[start + alike] == query[alike]:
+        alike += 1
+    return alike == len(query)

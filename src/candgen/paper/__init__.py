@@ -1,0 +1,1 @@
+"""``candgen reproduce``: the tables and figures of the paper."""

@@ -1,0 +1,150 @@
+"""What a method costs: parameters, seconds and memory, measured in a process of its own.
+
+The measuring process reads a job in JSON on its standard input and answers in JSON on its standard
+output: ``answer`` is its whole work, and ``measure_apart`` starts one and waits for it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from candgen.errors import CandgenError
+from candgen.paper.training_budget import with_budget
+from candgen.protocols import Method, Parameters, Training
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query, read_queries, write_queries
+
+K = 30
+_WORLD = MentionTable.from_pairs([("Vín", "Q1741", 3), ("Vín", "Q282"), ("Rín", "Q584", 2)])
+
+
+def measure_apart(
+    command: Sequence[str],
+    method: str,
+    training: Training,
+    parameters: Parameters,
+    queries: Sequence[Query],
+) -> dict[str, Any]:
+    """Build a generator in a process of its own, on one core, and ask it all queries.
+
+    ``command`` starts a program that calls ``answer``. Gives the number of ``parameters``, the
+    ``build_seconds``, the ``query_seconds`` of all queries together and the ``peak_bytes`` of the
+    whole process, tables and interpreter included.
+    """
+    with tempfile.TemporaryDirectory(prefix="candgen-") as name:
+        folder = Path(name)
+        job = {
+            "method": method,
+            "parameters": dict(parameters),
+            "language": training.language,
+            "pivots": {
+                pivot: _written(table, folder / f"pivot-{number}.parquet")
+                for number, (pivot, table) in enumerate(training.pivots.items())
+            },
+            "target": _written(training.target, folder / "target.parquet"),
+            "english": _written(training.english, folder / "english.parquet"),
+            "queries": str(folder / "queries.tsv"),
+            "dev": str(folder / "dev.tsv"),
+        }
+        write_queries(folder / "queries.tsv", queries)
+        write_queries(folder / "dev.tsv", training.dev)
+        done = subprocess.run(  # noqa: S603
+            list(command),
+            input=json.dumps(job),
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise CandgenError(f"measuring {method} in a process of its own failed: {last}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def answer(methods: Mapping[str, Method], job: Mapping[str, Any]) -> dict[str, Any]:
+    """Do what a job says, in this process, on one core as in the paper where the system can.
+
+    Seconds are CPU time, so that other work on the machine does not count. A tiny world is built
+    and asked first, so that neither compiling nor importing is measured.
+    """
+    cores = os.cpu_count() or 1
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        cores = 1
+    method, parameters = methods[job["method"]], job["parameters"]
+    training = Training(
+        {name: MentionTable.read(path) for name, path in job["pivots"].items()},
+        _read(job["target"]),
+        job["language"],
+        _read(job["english"]),
+        read_queries(job["dev"]),
+    )
+    mentions = [query.mention for query in read_queries(job["queries"])]
+    _warm_up(method, training, parameters)
+    start = time.process_time()
+    generator = method(training, parameters)
+    built = time.process_time()
+    generator.candidates(mentions, K)
+    asked = time.process_time()
+    found = {
+        "parameters": method.size(generator).parameters,
+        "build_seconds": built - start,
+        "query_seconds": asked - built,
+        "queries": len(mentions),
+        "cores": cores,
+        "peak_bytes": _peak_bytes(),
+    }
+    return with_budget(found, method, parameters, generator)
+
+
+def _warm_up(method: Method, training: Training, parameters: Parameters) -> None:
+    if "epochs" in method.options:  # one is enough to have everything imported and compiled
+        parameters = {**parameters, "epochs": 1}
+    elif method.neural:  # nobody knows how long a first training would take
+        return
+    world = Training(
+        dict.fromkeys(training.pivots, _WORLD),
+        _WORLD if training.target is not None else None,
+        training.language,
+        _WORLD,
+        [Query("Vín", "Q282")],
+    )
+    method(world, parameters).candidates(["Vín"] * 100, K)
+
+
+def _peak_bytes() -> int | None:
+    """The most memory that this process has had; None where nobody tells.
+
+    Linux tells it in a file; what getrusage tells there may be that of the parent before it forked.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+        line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+    except (OSError, StopIteration):
+        pass
+    try:
+        import resource  # noqa: PLC0415
+    except ImportError:
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+def _written(table: MentionTable | None, path: Path) -> str | None:
+    if table is None:
+        return None
+    table.write(path)
+    return str(path)
+
+
+def _read(path: str | None) -> MentionTable | None:
+    return None if path is None else MentionTable.read(path)

@@ -1,0 +1,1 @@
+"""Tables and figures as values, and the files they become."""

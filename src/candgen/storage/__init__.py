@@ -1,0 +1,1 @@
+"""Storage: atomic writes, locks, the manifest, and the folder of an index."""

@@ -1,0 +1,1 @@
+"""Tables: mentions, queries and entities as files and as columns in memory."""

@@ -1,0 +1,167 @@
+"""What a row of a mention table may hold, and many rows as Arrow columns.
+
+The rule for a row is `row_problem`; `legal` is the same rule over whole Arrow columns.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from numbers import Integral
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from candgen.errors import TableError
+from candgen.tables.string_table import string_buffers
+
+LARGEST_COUNT = 2**63 - 1
+SCHEMA = pa.schema(
+    [("mention", pa.large_string()), ("entity", pa.large_string()), ("count", pa.int64())]
+)
+
+_NOT_IN_A_FIELD = re.compile("[\t\n\r\ud800-\udfff]")
+_BATCH = 1 << 13  # rows
+
+Row = tuple[Any, Any, Any]
+RawRows = Iterable[Row | str]  # not checked yet; a str says what is wrong with the row
+
+
+class Rows(NamedTuple):
+    """Legal rows in no particular order, and what happened while they were read."""
+
+    columns: pa.Table
+    skipped: int = 0
+    first_skipped: str | None = None
+    metadata: Mapping[str, str] = {}
+
+
+def decoded(where: Path, data: bytes) -> str:
+    """The text of a file, without a byte order mark; what is not UTF-8 is named by its line."""
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise TableError(
+            f"{where} line {line}: byte 0x{data[error.start]:02x} is not UTF-8: "
+            "save the file as UTF-8"
+        ) from None
+
+
+def row_problem(mention: object, entity: object, count: object) -> str | None:
+    """Say what is wrong with a row, or None if it is legal.
+
+    >>> row_problem("Tórshavn", "Q10704", 0)
+    'count is 0, expected a whole number of at least 1'
+    """
+    for name, text in (("mention", mention), ("entity", entity)):
+        if text is None:
+            return f"{name} is missing, expected a string"
+        if not isinstance(text, str):
+            return f"{name} is {shown(text)}, expected a string"
+        if not text:
+            return f"{name} is empty, expected at least one character"
+        if (found := _NOT_IN_A_FIELD.search(text)) is not None:
+            what = "tab or line break" if found[0] in "\t\n\r" else "lone surrogate"
+            return f"{name} is {shown(text)}, expected text without a {what}"
+    if isinstance(count, bool) or not isinstance(count, Integral) or int(count) < 1:
+        return f"count is {shown(count)}, expected a whole number of at least 1"
+    if int(count) > LARGEST_COUNT:
+        return f"count is {shown(count)}, expected at most {LARGEST_COUNT}"
+    return None
+
+
+def rows_are_valid(columns: pa.Table) -> bool:
+    """Tell whether every row of a table in SCHEMA is legal."""
+    counts = columns["count"]
+    if counts.null_count or (len(counts) and pc.min(counts).as_py() < 1):
+        return False
+    return all(_legal_text(chunk) for name in SCHEMA.names[:2] for chunk in columns[name].chunks)
+
+
+def _legal_text(array: pa.LargeStringArray) -> bool:
+    if array.null_count:
+        return False
+    offsets, text = string_buffers(array)
+    if (np.diff(offsets) == 0).any() or any((text == byte).any() for byte in b"\t\n\r"):
+        return False
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:  # not UTF-8
+        return False
+    return True
+
+
+def shown(value: object) -> str:
+    """Show a value in an error message, cut if it is long."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def collect(
+    rows: RawRows,
+    place: Callable[[int], str],
+    *,
+    first: int,
+    skip_bad_rows: bool = False,
+    hint: str = "",
+) -> Rows:
+    """Check rows, numbered from `first`: a bad one is an error at its place, or is left out."""
+    parts: list[Rows] = []
+    remaining = iter(rows)
+    while batch := list(islice(remaining, _BATCH)):
+        columns = _columns_if_legal(batch)
+        if columns is not None:
+            parts.append(Rows(columns))
+        else:
+            good, problems = _sift(batch)
+            bad = [f"{place(first + index)}: {problem}" for index, problem in problems]
+            if bad and not skip_bad_rows:
+                raise TableError(bad[0] + hint)
+            parts.append(Rows(_columns(good), len(bad), bad[0] if bad else None))
+        first += len(batch)
+    return concat_rows(parts)
+
+
+def _sift(rows: Sequence[Row | str]) -> tuple[list[Row], list[tuple[int, str]]]:
+    good: list[Row] = []
+    problems: list[tuple[int, str]] = []
+    for index, row in enumerate(rows):
+        problem = row if isinstance(row, str) else row_problem(*row)
+        if problem is not None:
+            problems.append((index, problem))
+        else:
+            good.append(cast("Row", row))
+    return good, problems
+
+
+def concat_rows(parts: Sequence[Rows]) -> Rows:
+    """The rows of all parts, one after the other."""
+    return Rows(
+        pa.concat_tables([SCHEMA.empty_table(), *(part.columns for part in parts)]),
+        sum(part.skipped for part in parts),
+        next((part.first_skipped for part in parts if part.skipped), None),
+    )
+
+
+def _columns_if_legal(rows: Sequence[Row | str]) -> pa.Table | None:
+    """Do what `row_problem` does for many rows, where they are of the plainest types."""
+    if str in set(map(type, rows)):
+        return None
+    mentions, entities, counts = zip(*rows, strict=True)
+    if {*map(type, mentions), *map(type, entities)} != {str} or {*map(type, counts)} != {int}:
+        return None
+    try:
+        columns = _columns(cast("Sequence[Row]", rows))
+    except (ValueError, OverflowError):  # a lone surrogate; a number beyond 64 bits
+        return None
+    return columns if rows_are_valid(columns) else None
+
+
+def _columns(rows: Sequence[Row]) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else ((), (), ())
+    return pa.table(
+        [pa.array(c, type=f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
+    )

@@ -1,0 +1,99 @@
+"""The mentions of each entity, as they were read: what an index can show for itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from candgen.storage.index_folder import add_prefix, strip_prefix
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.rows import Rows
+from candgen.tables.string_table import StringTable
+
+
+class SourceMention(NamedTuple):
+    """A mention of an entity in one of the tables that an index was built from."""
+
+    mention: str
+    language: str
+    count: int  # type: ignore[assignment]  # the word of the tables, not the method of tuples
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Mentions ``start[e]`` to ``start[e + 1] - 1`` are those of e, the most frequent first."""
+
+    languages: Sequence[str]
+    start: npt.NDArray[np.int64]
+    mention: StringTable
+    language: npt.NDArray[np.uint16]
+    count: npt.NDArray[np.int64]
+
+    @classmethod
+    def gather(
+        cls,
+        tables: Mapping[str, MentionTable],
+        entity_of_row: Mapping[str, npt.NDArray[np.int64]],
+        entities: int,
+    ) -> "Sources":
+        """The mentions in all tables, by entity; rows whose entity has no number are left out."""
+        rows = pa.concat_tables(
+            [table.arrow.replace_schema_metadata() for table in tables.values()]
+        )
+        sizes = [len(table) for table in tables.values()]
+        language = np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)
+        count = rows["count"].to_numpy()
+        entity = np.concatenate([entity_of_row[each] for each in tables])
+        order = np.lexsort((language, -count, entity))  # stable: then by mention
+        order = order[np.searchsorted(entity[order], 0) :]
+        start = np.searchsorted(entity[order], np.arange(entities + 1))
+        mention = StringTable.from_arrow(rows["mention"].take(order).combine_chunks())
+        return cls(list(tables), start, mention, language[order], count[order])
+
+    def of(self, entity: int) -> list[SourceMention]:
+        """The mentions of one entity."""
+        first, last = self.start[entity : entity + 2].tolist()
+        return [
+            SourceMention(mention, self.languages[language], count)
+            for mention, language, count in zip(
+                self.mention[first:last],
+                self.language[first:last].tolist(),
+                self.count[first:last].tolist(),
+                strict=True,
+            )
+        ]
+
+    def tables(self, entities: pa.LargeStringArray) -> dict[str, MentionTable]:
+        """The tables that the mentions came from, by language; entities by their numbers."""
+        owner = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        rows = pa.table(
+            {
+                "mention": self.mention.to_arrow(),
+                "entity": entities.take(pa.array(owner)),
+                "count": pa.array(self.count),
+            }
+        )
+        return {
+            name: MentionTable(Rows(rows.filter(pa.array(self.language == number))))
+            for number, name in enumerate(self.languages)
+        }
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything but the names of the languages, to be stored."""
+        return {
+            "start": self.start,
+            "language": self.language,
+            "count": self.count,
+            **add_prefix("mention", self.mention.arrays()),
+        }
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, npt.NDArray[Any]], *, languages: Sequence[str]
+    ) -> "Sources":
+        """The mentions that ``arrays`` describe."""
+        mention = StringTable(**strip_prefix("mention", arrays))
+        return cls(languages, arrays["start"], mention, arrays["language"], arrays["count"])

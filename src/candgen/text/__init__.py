@@ -1,0 +1,1 @@
+"""Text: normalizers, transliteration (romanisation), and tokenizers."""

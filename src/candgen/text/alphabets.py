@@ -1,0 +1,137 @@
+"""How letters are romanised where a table of single characters, the same everywhere, is wrong.
+
+Alphabets are tables. What depends on the neighbours is a list of rules, each a regular expression
+and what it becomes; they are applied in turn, before the tables. Where transliterations differ,
+what finds more names of the development queries was chosen: see docs/romanize.md.
+"""
+
+from collections.abc import Mapping
+
+Alphabet = Mapping[str, str]
+Rules = tuple[tuple[str, str], ...]
+
+
+def _alphabet(letters: str, latin: str) -> dict[str, str]:
+    """A table from letters and what each becomes, between spaces; _ stands for nothing."""
+    return dict(zip(letters, latin.replace("_", "").split(" "), strict=True))
+
+
+CYRILLIC: Alphabet = {
+    **_alphabet("абвгдежзийклмнопрст", "a b v g d e z z i y k l m n o p r s t"),
+    **_alphabet("уфхцчшщъыьэюя", "u f h c c s sc _ y _ e yu ya"),
+    **_alphabet("ѐёѓђєѕіїјљњћќѝўџґ", "e e gj dj e dz i i y ly ny c kj i u dz g"),
+    **_alphabet("әғҕқҡңҥөүұһҳҙҫҗҷӣӯӑӗӳӕ", "a g g k k ng ng o u u h h z s j j i u a e u a"),
+    "ӏ": "",
+}
+"""Ж, ш and ч are ž, š and č without marks: so Cyrillic meets Croatian, Czech and Latvian."""
+
+CYRILLIC_OF: Mapping[str, Alphabet] = {"bg": {"щ": "st", "ъ": "a"}}
+
+ARABIC: Alphabet = {
+    **_alphabet("ءآأؤإئابةتثجحخد", "_ a a o i _ a b a t s j h kh d"),
+    **_alphabet("ذرزسشصضطظعغفقكل", "z r z s sh s z t z a g f q k l"),
+    **_alphabet("منهوىيٱٹپچڈڑژکگ", "m n h o a i a t p ch d r zh k g"),
+    **_alphabet("ںھہۂۃیےۓ", "n h h h a i e e"),
+    **dict.fromkeys(map(chr, (*range(0x64B, 0x660), 0x670)), ""),
+}
+"""Consonants, and the vowels that have letters; marks go, as most texts do without them."""
+
+_THROAT = _alphabet("ثذضظغ", "th dh d z gh")
+ARABIC_OF: Mapping[str, Alphabet] = {
+    "ar": _THROAT,
+    "arz": _THROAT,
+    "ary": _THROAT,
+    "ckb": {"و": "u", "ی": "i", "ە": "e", "غ": "gh"},
+    "ug": {"و": "o", "ى": "i", "ي": "y", "ۋ": "w", "غ": "gh"},
+}
+
+_ARABIC_LETTER = "[\u0620-\u065f\u0670-\u06d3\u06d5]"
+_LONG_A = "[اآ]"
+_ARABIC_RULES: Rules = (
+    (f"(?<!{_ARABIC_LETTER})و(?={_ARABIC_LETTER})", "v"),
+    (f"(?<={_LONG_A})و(?=[اآیيے])", "v"),
+    (f"(?<!v)(?<!{_ARABIC_LETTER})[یي](?={_ARABIC_LETTER})", "y"),
+    (f"[یي](?={_LONG_A})", "y"),
+    (f"(?<={_ARABIC_LETTER})[ہه](?!{_ARABIC_LETTER})", "a"),
+)
+_KURDISH_VOWEL = "[اەێۆیو]"
+_KURDISH_RULES: Rules = (
+    ("وو", "u"),
+    (f"(?<!{_ARABIC_LETTER})و(?={_KURDISH_VOWEL})|(?<=[اەێۆی])و|و(?=[اەێۆی])", "w"),
+    (f"(?<!{_ARABIC_LETTER})ی|(?<=[اەێۆ])ی|ی(?=[اەێۆ])", "y"),
+)
+
+HEBREW: Alphabet = {
+    **_alphabet("אבגדהוזחטיךכלם", "a b g d h o z h t i k k l m"),
+    **_alphabet("מןנסעףפץצקרשת", "m n n s a f p ts ts k r sh t"),
+    **dict.fromkeys(map(chr, range(0x5B0, 0x5BE)), ""),
+    **dict.fromkeys("\u05bf\u05c1\u05c2", ""),
+}
+HEBREW_OF: Mapping[str, Alphabet] = {
+    "yi": {"א": "", "ו": "u", "ח": "kh", "ך": "kh", "כ": "kh", "ע": "e", "פ": "f", "ת": "s"}
+}
+
+_HEBREW_LETTER = "[\u05b0-\u05bd\u05bf-\u05f2]"
+_HEBREW_RULES: Rules = (
+    ("וו", "v"),
+    (f"(?<!{_HEBREW_LETTER})ו(?={_HEBREW_LETTER})", "v"),
+    (f"(?<!v)(?<!{_HEBREW_LETTER})י(?={_HEBREW_LETTER})", "y"),
+    (f"(?<={_HEBREW_LETTER})ה(?!{_HEBREW_LETTER})", "a"),
+)
+_YIDDISH_RULES: Rules = (
+    ("א\u05b8", "o"),
+    ("א\u05b7", "a"),
+    ("פ\u05bc", "p"),
+    ("כ\u05bc", "k"),
+    ("ת\u05bc", "t"),
+    ("[ײ]\u05b7|יי\u05b7", "ay"),
+    ("ײ|יי", "ey"),
+    ("װ|וו", "v"),
+    ("ױ|וי", "oy"),
+    (f"(?<!{_HEBREW_LETTER})י(?=[aoאוע])", "y"),
+)
+
+GREEK: Alphabet = _alphabet(
+    "αβγδεζηθικλμνξοπρστυφχψω", "a v g d e z i th i k l m n x o p r s t y f h ps o"
+)
+_GREEK_LETTER = "[\u0370-\u03ff\u1f00-\u1fff]"
+_GREEK_RULES: Rules = (
+    ("ο[υύ]", "ou"),
+    ("([αε])[υύ](?=[θκξπστφχψ])", r"\1f"),
+    ("([αε])[υύ]", r"\1v"),
+    (f"(?<!{_GREEK_LETTER})μπ", "b"),
+    (f"(?<!{_GREEK_LETTER})ντ", "d"),
+    (f"(?<!{_GREEK_LETTER})γκ", "g"),
+    ("γ(?=[γκξχ])", "n"),
+    ("ντζ", "j"),
+)
+"""What a diphthong is, its accents tell: they are still there."""
+
+ARMENIAN: Alphabet = {"ը": "e", "ռ": "r", "ւ": "v"}
+_ARMENIAN_RULES: Rules = (
+    ("ու", "u"),
+    ("(?<![\u0561-\u0587])ե(?=[\u0561-\u0587])", "ye"),
+    ("(?<![\u0561-\u0587])ո(?=[\u0561-\u0587])", "vo"),
+)
+
+_THAI_RULES: Rules = (("([เแโใไ])([ก-ฮ])", r"\2\1"), ("([ເແໂໃໄ])([ກ-ຮ])", r"\2\1"))
+"""Vowels that are written before their consonant and spoken after it."""
+
+RULES: Mapping[int, Rules] = {
+    **dict.fromkeys((0x6, 0x7, 0x3E, 0x3F), _GREEK_RULES),
+    0xA: _ARMENIAN_RULES,
+    0xB: _HEBREW_RULES,
+    **dict.fromkeys((0xC, 0xD), _ARABIC_RULES),
+    **dict.fromkeys((0x1C, 0x1D), _THAI_RULES),
+}
+"""The rules of a script, by the blocks of 128 code points that it lies in."""
+
+RULES_OF: Mapping[str, Mapping[int, Rules]] = {
+    "ckb": dict.fromkeys((0xC, 0xD), _KURDISH_RULES),
+    "ug": dict.fromkeys((0xC, 0xD), ()),
+    "yi": {0xB: _YIDDISH_RULES},
+}
+"""Those of a language, in place of those of the script."""
+
+LANGUAGES = frozenset({*CYRILLIC_OF, *ARABIC_OF, *HEBREW_OF})
+"""Those that have an alphabet of their own here."""

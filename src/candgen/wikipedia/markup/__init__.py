@@ -1,0 +1,1 @@
+"""Wikitext: sites, titles, links, and the words that a reader sees."""

@@ -1,0 +1,108 @@
+"""Counts of equal links, as bytes in arrays: millions of links need no Python object each."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from candgen.kernels.link_counter import count_slices, fill_slots
+
+Number = TypeVar("Number", bound=np.number[Any])
+
+_ROOM = 1 << 12  # distinct slices, at first
+_BYTES = 48  # of room for each
+
+
+class Slices(NamedTuple):
+    """Slices of bytes one after the other, and where each ends."""
+
+    text: npt.NDArray[np.uint8]
+    ends: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, slices: Sequence[bytes]) -> "Slices":
+        """Lay slices side by side."""
+        lengths = np.fromiter(map(len, slices), dtype=np.int64, count=len(slices))
+        return cls(np.frombuffer(b"".join(slices), dtype=np.uint8), np.cumsum(lengths))
+
+    def at(self, number: int) -> bytes:
+        """Give one of them."""
+        start = self.ends[number - 1] if number else 0
+        return self.text[start : self.ends[number]].tobytes()
+
+
+class SliceCounter:
+    """Counts slices of texts.
+
+    >>> counter = SliceCounter()
+    >>> counter.add(b"[[a]] [[b]] [[a]]", np.array([0, 6, 12]), np.array([5, 11, 17]))
+    >>> slices, counts = counter.take()
+    >>> [(slices.at(number), count) for number, count in enumerate(counts.tolist())]
+    [(b'[[a]]', 2), (b'[[b]]', 1)]
+    """
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._kept = np.empty(0, dtype=np.uint8)
+        self._ends = np.empty(0, dtype=np.int64)
+        self._hashes = np.empty(0, dtype=np.uint64)
+        self._counts = np.empty(0, dtype=np.int64)
+        self._make_room(_ROOM, _ROOM * _BYTES)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, text: bytes, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> None:
+        """Count the slices of a text that begin and end at these places."""
+        page = np.frombuffer(text, dtype=np.uint8)
+        begin = 0
+        while True:
+            begin, self._size = count_slices(
+                page,
+                first,
+                last,
+                begin,
+                self._slots,
+                self._kept,
+                self._ends,
+                self._hashes,
+                self._counts,
+                self._size,
+            )
+            if begin == len(first):
+                return
+            self._grow(int(last[begin] - first[begin]))
+
+    def _grow(self, length: int) -> None:
+        """Make room for another slice of such a length, and for more."""
+        room, text = len(self._counts), len(self._kept)
+        used = int(self._ends[self._size - 1]) if self._size else 0
+        self._make_room(
+            2 * room if self._size == room else room,
+            2 * (used + length) if used + length > text else text,
+        )
+
+    def take(self) -> tuple[Slices, npt.NDArray[np.int64]]:
+        """Give the distinct slices and how often each was seen, and forget them."""
+        ends = self._ends[: self._size].copy()
+        used = int(ends[-1]) if self._size else 0
+        taken = Slices(self._kept[:used].copy(), ends), self._counts[: self._size].copy()
+        self._size = 0
+        self._slots.fill(-1)
+        return taken
+
+    def _make_room(self, room: int, text: int) -> None:
+        """Let there be room for so many slices and bytes, no less than now; all is kept."""
+        self._kept = _longer(self._kept, text)
+        self._ends = _longer(self._ends, room)
+        self._hashes = _longer(self._hashes, room)
+        self._counts = _longer(self._counts, room)
+        self._slots = np.full(4 * room, -1, dtype=np.int32)
+        fill_slots(self._slots, self._hashes, self._size)
+
+
+def _longer(array: npt.NDArray[Number], length: int) -> npt.NDArray[Number]:
+    made = np.empty(length, dtype=array.dtype)
+    made[: len(array)] = array
+    return made

@@ -1,0 +1,1 @@
+"""Extraction of many Wikipedias on a Spark cluster."""

@@ -1,0 +1,382 @@
+"""Rerank: against the oracle, with one's own generators, what it learns, and its files."""
+
+import logging
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import candgen
+from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query, WikiPriors
+from candgen.generators import METHODS
+from candgen.generators.conformance import check_generator
+from candgen.generators.rerank.rerank import Rerank
+from candgen.generators.rerank.weights import FIXED, Weights
+from candgen.protocols import Training
+from candgen.text.normalize import normalize
+from tests.generators.test_conformance import SPLIT, TABLES
+from tests.support.rerank_oracle import NaiveModel, NaiveStage
+from tests.support.worlds import ENTITIES, mentions, tables
+
+SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
+
+ICELANDIC = MentionTable.from_pairs(
+    [("Vín", "Q1741", 3), ("Vín", "Q282", 1), ("Rín", "Q584", 2), ("Rúmenía", "Q218", 4)]
+)
+FAROESE = MentionTable.from_pairs([("Wien", "Q1741", 1), ("Vín", "Q282", 1)])
+
+
+class Listed:
+    """A user's own generator: the same candidates for everybody."""
+
+    def __init__(self, *candidates):
+        self.answer = list(candidates)
+
+    def candidates(self, mentions, k=30):
+        return [self.answer[:k] for _ in mentions]
+
+
+def pti(**options):
+    given = {"pivots": {"is": ICELANDIC}, "target": FAROESE, "language": "fo"}
+    return PivotTokenIndex.build(**{**given, **options})
+
+
+def oracle(rerank, pivots, target):
+    """A stage of dictionaries, with the model and the weights of another."""
+    names, owners = {}, {}
+    for language, rows in [*pivots.items(), *([("target", target)] if target else [])]:
+        for mention, entity, count in rows:
+            mine = names.setdefault(entity, {})
+            mine[mention] = mine.get(mention, 0) + count
+            owners.setdefault(entity, set()).add(language)
+    model = rerank.stage.edits
+    naive = NaiveModel.of(model.alphabet, *model.tables, model.common)
+    return NaiveStage(naive, names, {e: len(each) for e, each in owners.items()}, rerank.weights)
+
+
+# ---------------------------------------------------------------- the order
+
+
+WEIGHTS = st.builds(
+    Weights, *[st.sampled_from([0.0, 1.0, 2.5, -0.5, 5.0]) for _ in Weights._fields]
+)
+ANSWERS = st.dictionaries(ENTITIES, st.floats(1e-30, 1e30), max_size=9).map(
+    lambda some: sorted(some.items(), key=lambda pair: (-pair[1], len(pair[0]), pair[0]))
+)
+QUERIES = st.lists(mentions() | st.sampled_from(["", "zz", "Ω"]), min_size=1, max_size=3)
+
+
+class Twofold(Listed):
+    """One answer for mentions, another for the texts that they are translated into."""
+
+    def __init__(self, mentions, own, other):
+        self.mentions, self.own, self.other = set(mentions), own, other
+
+    def candidates(self, mentions, k=30):
+        return [(self.own if each in self.mentions else self.other)[:k] for each in mentions]
+
+
+@given(
+    tables(),
+    tables() | st.none(),
+    ANSWERS,
+    ANSWERS,
+    QUERIES,
+    WEIGHTS,
+    st.integers(1, 12),
+    st.integers(1, 12),
+)
+@SLOW
+def test_the_order_is_what_the_oracle_says(
+    pivot, target, answer, other, queries, weights, k, depth
+):
+    mine = None if target is None else MentionTable.from_pairs(target)
+    rerank = Rerank(
+        Twofold(queries, answer, other),
+        pivots={"is": MentionTable.from_pairs(pivot)},
+        target=mine,
+        normalizer="none",
+        weights=weights,
+        depth=depth,
+    )
+    slow = oracle(rerank, {"is": pivot}, target)
+    texts = rerank.stage.translated(queries)
+    for query, text, found in zip(queries, texts, rerank.candidates(queries, k), strict=True):
+        asked_as = answer if text in queries else other
+        more = None if text is None or depth == 1 else (text, asked_as)
+        listed = slow.candidates(query, answer, len(answer) + len(other), depth, more)
+        every, expected = dict(listed), [score for _, score in listed[:k]]
+        # Where the oracle has two level to the last digit, either may come first.
+        assert [score for _, score in found] == pytest.approx(expected, rel=1e-9)
+        assert [score for _, score in found] == pytest.approx(
+            [every[entity] for entity, _ in found], rel=1e-9
+        )
+        half = 0 if more is None else depth // 2
+        seen = {*dict(answer[: depth - half]), *dict(asked_as[:half])}
+        rest = [entity for entity, _ in answer if entity not in seen]
+        assert [entity for entity, _ in found[len(seen) :]] == rest[: max(k - len(seen), 0)]
+
+
+@given(tables(), ANSWERS, QUERIES, st.integers(1, 12), st.integers(1, 12))
+@SLOW
+def test_the_rules_hold_with_any_generator(pivot, answer, queries, k, depth):
+    class Checked(Listed):
+        def candidates(self, mentions, k=30):
+            return super().candidates(candgen.generators.candidate.check_query(mentions, k), k)
+
+    table = MentionTable.from_pairs(pivot)
+    rerank = Rerank(Checked(*answer), pivots={"is": table}, normalizer="none", depth=depth)
+    check_generator(rerank, queries, k=k)
+
+
+def test_rules_hold_with_save_and_load(tmp_path):
+    asked = ["Vín", "Wien", "Rumenien", "rúm", "", " ", "x", "😀", "vín rín"]
+    for number, generator in enumerate(
+        [
+            pti(),
+            pti(target=None),
+            pti(pivots=None),
+            pti(normalizer="latin", threshold=0.1),
+            pti(fusion="probabilities"),
+            pti(language=None),
+        ]
+    ):
+        rerank = Rerank(generator, depth=2)
+        check_generator(rerank, asked, folder=tmp_path / str(number))
+        check_generator(Rerank(generator), asked, k=2)
+
+
+def test_a_likelier_copy_comes_first():
+    """Rumenien shares more with rúm than with anything, n-gram by n-gram; but it is no copy."""
+    names = MentionTable.from_pairs(
+        [("Rúmenía", "Q218", 1), ("Rumen", "Q2", 9), ("Rumsk", "Q3", 9)]
+    )
+    first = Listed(("Q3", 3.0), ("Q2", 2.9), ("Q218", 2.8))
+    rerank = Rerank(first, pivots={"is": names}, language="fo")
+    assert [c.entity for c in rerank.candidates(["Rumenia"])[0]] == ["Q218", "Q2", "Q3"]
+
+
+def test_the_score_by_hand():
+    """One name, equal to the mention: likeness is what the model says, all else is known."""
+    names = MentionTable.from_pairs([("abc", "Q1", 3), ("xyz", "Q2", 1)])
+    weights = Weights(1.5, 5.0, frequency=0.1, popularity=0.1, languages=0.2, same=0.3)
+    first = Listed(("Q2", 4.0), ("Q1", 2.0))
+    rerank = Rerank(first, pivots={"is": names}, normalizer="none", weights=weights)
+    (answer,) = rerank.candidates(["abc"])
+    alike = rerank.stage.edits.likeness("abc", "abc")
+    v = 1.5 * math.log(0.5) + 5.0 * alike + 0.2 * math.log(2) + 0.1 * 2 * math.log(4) + 0.3
+    assert answer[0] == ("Q1", pytest.approx(1 + (1 + v / (1 + v)) / 2))
+    v = 5.0 * rerank.stage.edits.likeness("abc", "xyz") + (0.2 + 0.1 * 2) * math.log(2)
+    assert answer[1] == ("Q2", pytest.approx(1 + (1 + v / (1 + v)) / 2))
+
+
+def test_ties_go_by_id_and_entities_may_have_no_names():
+    names = MentionTable.from_pairs([("abc", "Q1", 3)])
+    first = Listed(("Q100", 1.0), ("Q21", 1.0), ("Q3", 1.0), ("Q20", 1.0), ("Q1", 0.5))
+    weights = Weights(1.5, 5.0, frequency=0.1, popularity=0.0, languages=0.2, same=0.3)
+    rerank = Rerank(first, pivots={"is": names}, normalizer="none", weights=weights)
+    assert [c.entity for c in rerank.candidates(["abc"])[0]] == ["Q1", "Q3", "Q20", "Q21", "Q100"]
+    assert [c.entity for c in rerank.candidates([""])[0]] == ["Q3", "Q20", "Q21", "Q100", "Q1"]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 200])
+def test_beyond_the_depth_the_first_stage_decides(depth):
+    first = pti(normalizer="none", tokenizer=candgen.CharNgrams(1, 2))
+    (before,) = first.candidates(["Vín"], 9)
+    (after,) = Rerank(first, depth=depth).candidates(["Vín"], 9)
+    assert len(before) == 4
+    assert {c.entity for c in before[:depth]} == {c.entity for c in after[:depth]}
+    assert after[depth:] == [(e, s / (1 + s)) for e, s in before[depth:]]
+    assert all(score > 1 for _, score in after[:depth])
+    for k in (1, 2, 3):
+        assert Rerank(first, depth=depth).candidates(["Vín"], k)[0] == after[:k]
+
+
+def test_scores_that_cannot_be_told_apart_keep_their_order():
+    names = MentionTable.from_pairs([("abc", "Q9", 3)])
+    large = Listed(("Q9", 4e17), ("Q7", 3e17), ("Q50", 2e17), ("Q4", 1e17), ("Q5", 1e17))
+    (answer,) = Rerank(large, pivots={"is": names}, depth=1).candidates(["abc"])
+    assert [c.entity for c in answer] == ["Q9", "Q7", "Q50", "Q4", "Q5"]
+    scores = [c.score for c in answer]
+    assert scores[1] > scores[2] > scores[3] == scores[4]
+
+
+def test_many_mentions_at_once(monkeypatch):
+    rerank = Rerank(pti())
+    asked = ["Vín", "Rín", "", "Wien"] * 5
+    expected = rerank.candidates(asked)
+    monkeypatch.setattr("candgen.generators.rerank.rerank.AT_ONCE", 3)
+    assert rerank.candidates(asked) == expected
+    assert rerank.candidates([]) == []
+
+
+def test_symbols_beyond_the_alphabet_are_not_the_same():
+    """To the edit model, which has room for 255, all rare symbols are one."""
+    names = [(chr(0x4E00 + n), f"Q{n}", 9) for n in range(254)]
+    names.append((chr(0x5000), "Q5000", 1))
+    rerank = Rerank(
+        Listed(("Q5000", 1.0), ("Q7", 1.0)),
+        normalizer="none",
+        pivots={"zh": MentionTable.from_pairs(names)},
+    )
+    assert chr(0x5000) not in rerank.stage.edits.alphabet
+    for mention, entity, same in [
+        (chr(0x5000), "Q5000", 0.0),
+        (chr(0x5001), "Q5000", 0.0),
+        (chr(0x4E07), "Q7", 1.0),
+    ]:
+        assert rerank.explain(mention, entity).properties[-1][:2] == ("same", same)
+
+
+def test_what_is_no_candidate_is_not_passed_on():
+    names = MentionTable.from_pairs([("abc", "Q1", 3)])
+    odd = Listed(("Q2", math.inf), ("Q1", 2), ("Q3", 0.0), ("Q4", -1.0), ("Q5", math.nan))
+    (answer,) = Rerank(odd, pivots={"is": names}).candidates(["abc"])
+    assert [(c.entity, type(c.score)) for c in answer] == [("Q1", float)]
+
+
+def test_cascades_inside_and_outside(tmp_path):
+    first = Cascade(WikiPriors.build(target=FAROESE), pti())
+    rerank = Rerank(first, pivots={"is": ICELANDIC}, target=FAROESE, language="fo")
+    check_generator(rerank, ["Vín", "Wien", "Rúm", ""], folder=tmp_path / "inside")
+    check_generator(Cascade(rerank, pti()), ["Vín", "Wien", "Rúm"], folder=tmp_path / "outside")
+    assert [type(part) for part in candgen.load(tmp_path / "inside/first.candgen").generator.parts]
+
+
+def test_it_may_romanise_what_the_first_stage_does_not():
+    """The index sees Cyrillic; the second stage compares in Latin letters."""
+    bulgarian = MentionTable.from_pairs([("Скопие", "Q384", 1), ("Скопска", "Q9", 1)])
+    index = PivotTokenIndex.build({"bg": bulgarian}, language="mk", normalizer="default")
+    rerank = Rerank(index)
+    assert rerank.stage.spelling(int(rerank.stage.spellings.first[0])) == "skopie"
+    assert rerank.stage.texts(["Скопје"]) == [normalize("Скопје", "latin", language="mk")]
+    assert rerank.candidates(["Скопје"])[0][0].entity == "Q384"
+    assert rerank.language == "mk"
+
+
+def test_names_and_knowledge_are_those_of_the_generator():
+    rerank = Rerank(pti())
+    assert rerank.names("Q1741") == pti().names("Q1741") != []
+    assert rerank.knows(["Q584", "Q1"]) == [True, False]
+    own = Rerank(Listed(("Q1", 1.0)), pivots={"is": ICELANDIC})
+    assert own.names("Q1741") == []
+    assert own.knows is None
+
+
+# ---------------------------------------------------------------- what it learns from
+
+
+def spellings(rerank):
+    stage = rerank.stage
+    return {stage.spelling(number) for number in range(len(stage.spellings.count))}
+
+
+def test_the_names_of_an_index_are_those_of_its_tables():
+    index = pti()
+    given = Rerank(index, pivots={"is": ICELANDIC}, target=FAROESE, language="fo")
+    taken = Rerank(index)
+    assert spellings(taken) == spellings(given) == {"vin", "rin", "rumenia", "wien"}
+    for name, array in given.stage.arrays().items():
+        assert array.tolist() == taken.stage.arrays()[name].tolist()
+    assert taken.learned == given.learned == {"pairs": 2, "queries": 0, "words": 1}
+
+
+def test_pairs_are_those_of_target_and_pivot_or_of_two_pivots():
+    danish = MentionTable.from_pairs([("Wien", "Q1741"), ("Rhinen", "Q584"), ("Oslo", "Q585")])
+    both = {"is": ICELANDIC, "da": danish}
+    assert Rerank(pti(pivots=both)).learned["pairs"] == 2 + 1  # Wien: Vín and Wien; Vín: Vín
+    assert Rerank(pti(pivots=both, target=None)).learned["pairs"] == 4  # two names, both ways
+    assert Rerank(pti(target=None)).learned["pairs"] == 0
+
+
+def test_dev_is_never_among_the_names():
+    """Neither the names nor the edits know a mention that only dev has."""
+    training = Training({"is": TABLES["is"]}, SPLIT.train, "fo", dev=SPLIT.dev)
+    with_dev = METHODS["rerank"](training, {})
+    without = METHODS["rerank"](Training({"is": TABLES["is"]}, SPLIT.train, "fo"), {})
+    assert with_dev.learned["queries"] > 0 == without.learned["queries"]
+    assert with_dev.weights != without.weights == FIXED
+    for name, array in with_dev.stage.arrays().items():
+        assert array.tolist() == without.stage.arrays()[name].tolist()
+    only = {with_dev.stage.texts([query.mention])[0] for query in SPLIT.dev if query.type != "easy"}
+    train = [mention for table in (TABLES["is"], SPLIT.train) for mention, _, _ in table]
+    unseen = only - set(with_dev.stage.texts(train))
+    assert unseen
+    assert not unseen & spellings(with_dev)
+
+
+def test_dev_chooses_weights_that_make_golds_likelier():
+    index = METHODS["pti"](
+        Training({"is": TABLES["is"]}, SPLIT.train, "fo"), {"normalizer": "latin"}
+    )
+    learned = Rerank(index, dev=SPLIT.dev)
+    found = candgen.evaluate(
+        {"first": index, "fixed": Rerank(index), "learned": learned}, SPLIT.dev, ks=(1,)
+    )
+    assert found.recall("learned", k=1) >= found.recall("first", k=1)
+    assert Rerank(index, dev=SPLIT.dev, weights=FIXED).weights == FIXED
+    assert Rerank(index, dev=[Query("nobody", "Q0", "hard")]).weights == FIXED
+
+
+def test_queries_that_leak_are_told_of(caplog):
+    leaked = [Query("Wien", "Q1741", "hard"), Query("Vín", "Q282", "medium")]
+    with caplog.at_level(logging.WARNING, logger="candgen"):
+        Rerank(pti(), dev=leaked)
+    assert "2 of the dev queries are in the target's table though they are not easy" in caplog.text
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, logger="candgen"):
+        Rerank(pti(), dev=[Query("Wien", "Q1741", "easy"), Query("Vín", "Q1741", "hard")])
+        Rerank(pti(target=None), dev=leaked)
+    assert caplog.text == ""
+
+
+# ---------------------------------------------------------------- explain
+
+
+def test_an_explanation_adds_up():
+    rerank = Rerank(pti(), dev=[Query("Wienn", "Q1741", "hard")])
+    for mention in ("Vín", "Wienn", "Rúmenien"):
+        before = [c.entity for c in pti().candidates([mention], rerank.depth)[0]]
+        after = rerank.candidates([mention])[0]
+        for place, (entity, score) in enumerate(after, start=1):
+            told = rerank.explain(mention, entity)
+            v = sum(each.weight * each.value for each in told.properties)
+            assert told.score == score == pytest.approx(1 + (1 + v / (1 + abs(v))) / 2)
+            assert (told.before, told.after) == (before.index(entity) + 1, place)
+            assert [each.name for each in told.properties] == list(Weights._fields)
+            assert tuple(each.weight for each in told.properties) == rerank.weights
+            assert "".join(edit.after for edit in told.edits) == told.normalized
+            assert "".join(edit.before for edit in told.edits) == told.spelling
+            assert told.first == rerank.generator.explain(mention, entity)
+            behind = sum(each.ahead for each in told.properties)
+            leader = rerank.explain(mention, told.leader)
+            assert behind == pytest.approx(
+                v - sum(each.weight * each.value for each in leader.properties)
+            )
+            assert behind <= 1e-12 or place == 1
+
+
+def test_whom_an_entity_is_compared_with():
+    names = MentionTable.from_pairs([("abc", "Q1"), ("abd", "Q2"), ("xyz", "Q3")])
+    rerank = Rerank(Listed(("Q3", 3.0), ("Q2", 2.0), ("Q1", 1.9)), pivots={"is": names})
+    assert [c.entity for c in rerank.candidates(["abc"])[0]] == ["Q1", "Q2", "Q3"]
+    assert rerank.explain("abc", "Q2").leader == rerank.explain("abc", "Q3").leader == "Q1"
+    assert rerank.explain("abc", "Q1").leader == "Q3"  # which stood first before
+    assert rerank.explain("abd", "Q2").leader == "Q3"
+    same = rerank.explain("xyz", "Q3")
+    assert (same.before, same.after, same.leader) == (1, 1, rerank.candidates(["xyz"])[0][1].entity)
+    assert rerank.explain("abc", "Q1").first is None
+    alone = Rerank(Listed(("Q9", 1.0)), pivots={"is": names}).explain("abc", "Q9")
+    assert (alone.leader, alone.spelling, alone.edits) == (None, "", [])
+    assert sum(each.ahead for each in alone.properties) == 0.0
+
+
+def test_what_cannot_be_explained():
+    with pytest.raises(
+        CandgenError,
+        match=r"'Q1' is not among the 4 candidates that the second stage saw for 'Vín'",
+    ):
+        Rerank(pti(tokenizer=candgen.CharNgrams(1, 2))).explain("Vín", "Q1")
+    with pytest.raises(CandgenError, match=r"mention 0 is 7: expected a string"):
+        Rerank(pti()).explain(7, "Q1741")

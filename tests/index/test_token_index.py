@@ -1,0 +1,239 @@
+"""The index against the oracle: ids, order and scores, whatever the path."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import candgen
+from candgen.index import layout
+from candgen.index.token_index import TokenIndex
+from candgen.kernels import blocks as layout_kernels
+from candgen.kernels import search as kernels
+from tests.support.worlds import LAMS, World, large_world, mentions, worlds
+
+SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+
+
+def agree(found, expected):
+    """Ids and order equal, scores to 1e-6."""
+    assert [entity for entity, _ in found] == [entity for entity, _ in expected]
+    assert [score for _, score in found] == pytest.approx(
+        [score for _, score in expected], rel=1e-6
+    )
+
+
+@given(
+    worlds(), st.lists(mentions() | st.just(""), min_size=1, max_size=4), LAMS, st.integers(1, 20)
+)
+@SLOW
+def test_candidates_are_those_of_the_oracle(world, queries, lam, k):
+    oracle, index = world.oracle(), world.index()
+    for answer, query in zip(index.candidates(queries, k, lam=lam), queries, strict=True):
+        agree(answer, oracle.candidates(query, k, lam))
+    for query in queries:
+        agree(index.candidates([query], k)[0], oracle.candidates(query, k))
+
+
+@given(worlds(), mentions(), st.integers(1, 20))
+@SLOW
+def test_shares_sum_to_one_over_the_candidate_space(world, query, k):
+    oracle, index = world.oracle(), world.index()
+    agree(index.candidates([query], k, scores="share")[0], oracle.share(query, k))
+    everything = index.candidates([query], 10**9, scores="share")[0]
+    if everything:
+        assert sum(candidate.score for candidate in everything) == pytest.approx(1, rel=1e-6)
+
+
+@given(worlds())
+@SLOW
+def test_what_the_threshold_drops_is_counted(world):
+    assert tuple(world.index().parameters["dropped"].values()) == world.oracle().dropped()
+
+
+@given(worlds(), mentions(), LAMS)
+@SLOW
+def test_explanations_add_up_to_the_score(world, query, lam):
+    oracle, index = world.oracle(), world.index()
+    scores = dict(index.candidates([query], 1000, lam=lam)[0])
+    for entity in oracle.entity_total:
+        explained = index.explain(query, entity, lam=lam)
+        assert explained.score == pytest.approx(scores.get(entity, 0.0), rel=1e-6)
+        assert explained.prior + explained.posterior == pytest.approx(explained.score)
+        parts = [(c, lam * b) for c, b in oracle.parts(query, entity).values() if c + lam * b > 0]
+        ours = [(part.prior, part.posterior) for part in explained.tokens]
+        assert sorted(ours) == [pytest.approx(part) for part in sorted(parts)]
+        if explained.score:
+            assert sum(explained.languages.values()) == pytest.approx(1)
+
+
+@given(worlds(), mentions())
+@SLOW
+def test_unknown_tokens_are_those_no_table_has(world, query):
+    oracle, index = world.oracle(), world.index()
+    entity = next(iter(oracle.entity_total))
+    shown = world.tokenizer.tokens(query)
+    expected = {
+        token
+        for token, true in zip(shown, world._tokenize(query), strict=True)
+        if true not in oracle.token_total
+    }
+    assert set(index.explain(query, entity).unknown) == expected
+
+
+LARGE = {
+    "many ties": large_world(1, entities=700, letters="ab"),
+    "many tokens": large_world(2, entities=1500, letters="abcdefghij"),
+    "threshold": large_world(3, entities=700, letters="abc", threshold=0.02),
+}
+
+
+@pytest.fixture(scope="module", params=LARGE)
+def large(request):
+    world = LARGE[request.param]
+    return world.oracle(), world.index(), _queries(world, 12)
+
+
+def _queries(world: World, number: int) -> list[str]:
+    rng = random.Random(0)
+    letters = sorted({letter for mention, _, _ in world.target for letter in mention})
+    made = ["".join(rng.choices(letters, k=rng.choice([1, 2, 4, 9, 40]))) for _ in range(number)]
+    return ["", "x", *made, *(mention for mention, _, _ in rng.sample(world.target, number))]
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.4, 1.0])
+def test_large_worlds(large, lam):
+    oracle, index, queries = large
+    answers = [index.candidates(queries, k, lam=lam) for k in (1, 30, 10_000)]
+    for query, one, thirty, everything in zip(queries, *answers, strict=True):
+        expected = oracle.candidates(query, 10_000, lam)
+        agree(one, expected[:1])
+        agree(thirty, expected[:30])
+        agree(everything, expected)
+
+
+def test_every_path_gives_the_same(large):
+    _, index, queries = large
+    queries = queries * 5
+    expected = index.candidates(queries, 30, threads=1)
+    assert index.candidates(queries, 30, threads=2) == expected
+    assert index.candidates(queries, 30, threads=7) == expected
+    assert [index.candidates([query], 30)[0] for query in queries] == expected
+    for k in (1, 10):
+        assert index.candidates(queries, k) == [answer[:k] for answer in expected]
+    pruned = index.tokens.search(queries, 30, lam=0.4)
+    exhaustive = index.tokens.search(queries, 30, lam=0.4, prune=False)
+    assert np.array_equal(pruned.found, exhaustive.found)
+    for row, found in enumerate(pruned.found):
+        assert np.array_equal(pruned.score[row, :found], exhaustive.score[row, :found])
+        assert np.array_equal(pruned.rank[row, :found], exhaustive.rank[row, :found])
+
+
+def test_pruning_prunes(large):
+    _, index, queries = large
+    pruned = index.tokens.search(queries, 5, lam=0.4)
+    exhaustive = index.tokens.search(queries, 5, lam=0.4, prune=False)
+    assert pruned.work[:, 1].sum() < 0.8 * exhaustive.work[:, 1].sum()
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.2, 1.0, 50.0])
+def test_no_bound_is_under_a_score(large, lam):
+    _, index, queries = large
+    for query in queries:
+        bound, groups, unit, scores = bounds_and_scores(index.tokens, query, lam)
+        assert np.all(bound * (1 + 1e-12) >= unit * scores.reshape(len(bound), -1).max(1))
+        assert np.all(groups >= bound.reshape(len(groups), -1).max(1))
+
+
+def bounds_and_scores(index: TokenIndex, query: str, lam: float):
+    """Of every block, the bound that search computes and the true scores.
+
+    Without what smoothing adds to all alike, which bounds leave out.
+    """
+    tokens, times = index.tokens(query)
+    bound, group_prior, group_bound = (array.copy() for array in index._scratch())
+    order = np.empty(len(group_bound), np.int64)
+    starts = np.empty(kernels.BUCKETS + 1, np.int64)
+    steps, rows, unit, _ = kernels._set_bounds(
+        index.blocks, tokens, times, lam, bound, group_prior, group_bound, order, starts
+    )
+    assert sorted(order) == list(range(len(order)))
+    scores = np.zeros((len(bound), layout_kernels.BLOCK))
+    for block in range(len(bound)):
+        if block % layout_kernels.GROUP == 0:
+            group = block // layout_kernels.GROUP
+            sink = np.empty(1, np.uint8)
+            kernels._bound_blocks(index.blocks, steps, rows, group, group_prior[group], bound, sink)
+        prior = np.empty(layout_kernels.BLOCK)
+        posterior = np.empty((len(index.blocks.entity_total), layout_kernels.BLOCK))
+        least = index.threshold * (1 - 1e-9)
+        kernels.score_block(
+            index.blocks,
+            block,
+            tokens,
+            times,
+            kernels.make_filter(tokens),
+            least,
+            np.empty(16, np.int64),
+            prior,
+            posterior,
+        )
+        scores[block] = prior + lam * posterior[0]
+        if len(index.blocks.background):
+            first = block * layout_kernels.BLOCK
+            mine = index.blocks.background[first : first + layout_kernels.BLOCK]
+            scores[block] += lam * times.sum() * mine
+    return bound.astype(np.float64), group_bound, unit, scores
+
+
+def test_gaps_longer_than_sixteen_bits():
+    """A token in blocks 1, 65536, 65537 and 200,000: distances are walked in steps of 65,535."""
+    blocks = np.array([1, 65_536, 65_537, 200_000])
+    counts = np.array([1.0, 2.0, 3.0, 4.0])
+    block_start = np.searchsorted(blocks, np.arange(200_002))
+    key = np.zeros(len(blocks), np.uint32)  # token 0, the first entity of its block
+    value = np.concatenate((counts, np.zeros(252)))
+    share = np.full(8 * 200_001, 1 / 8)
+    bounds, sums = layout._bounds(
+        layout.Postings(
+            block_start,
+            key,
+            np.arange(4, dtype=np.uint8),
+            value,
+            np.empty(0, np.int64),
+            np.empty(0),
+        ),
+        np.array([[10.0]]),
+        1 / share[np.newaxis],
+        0.0,
+    )
+    reached = np.cumsum(bounds.listed >> 16)
+    assert sums.ravel() == pytest.approx([1.0, 1.25])
+    assert len(reached) == 4 + 1 + 0 + 2
+    for block, n in zip(blocks, counts, strict=True):
+        entry = bounds.listed[reached == block][-1]
+        assert (entry >> 8 & 255) * bounds.prior_scale[0] == pytest.approx(n / 10, rel=1e-2)
+        assert (entry & 255) * bounds.posterior_scale[0] == pytest.approx(n / 8, rel=1e-2)
+    assert np.count_nonzero(bounds.listed & 0xFFFF) == len(blocks)
+
+
+def test_a_long_mention():
+    world = large_world(4, entities=50, letters="ab")
+    index = world.index()
+    long = "ab" * 5_000 + "b"
+    agree(index.candidates([long], 3)[0], world.oracle().candidates(long, 3))
+    longer = long * 100
+    assert index.candidates([longer], 3)[0] == index.candidates(["ab", longer], 3)[1]
+    assert len(index.candidates([longer], 3)[0]) == 3
+
+
+def test_ties_at_the_last_place():
+    """Q21 before Q100, and top-1 is the first of top-2."""
+    table = candgen.MentionTable.from_pairs([("Ey", "Q100"), ("Ey", "Q21"), ("Ey", "Q3")])
+    index = candgen.PivotTokenIndex.build(pivots={"fo": table})
+    for k in (1, 2, 3, 9):
+        answer = index.candidates(["Ey"], k)[0]
+        assert [candidate.entity for candidate in answer] == ["Q3", "Q21", "Q100"][:k]
+        assert len({candidate.score for candidate in answer}) == 1

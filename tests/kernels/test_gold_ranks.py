@@ -1,0 +1,28 @@
+"""How postings are counted, beside sets of pairs."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from candgen.kernels.gold_ranks import count_postings
+
+ENTITIES, TOKENS = 4, 5
+pairs = st.sets(st.tuples(st.integers(0, ENTITIES - 1), st.integers(0, TOKENS - 1)))
+
+
+@given(st.lists(st.tuples(pairs, st.booleans()), min_size=1, max_size=4))
+def test_postings_of_the_kept_languages_and_of_each_alone(languages):
+    sets, kept = zip(*languages, strict=True)
+    indptrs = tuple(
+        np.array([sum(e < entity for e, _ in some) for entity in range(ENTITIES + 1)])
+        for some in sets
+    )
+    tokens = tuple(np.array([t for _, t in sorted(some)], np.uint32) for some in sets)
+    last, owner = np.full(TOKENS, -1), np.empty(TOKENS, np.int64)
+    alone = np.zeros(len(sets), np.int64)
+    total = count_postings(indptrs, tokens, np.array(kept), last, owner, alone)
+    there = [some if keep else set() for some, keep in languages]
+    assert total == len(set().union(*there))
+    for number, some in enumerate(there):
+        others = set().union(*there[:number], *there[number + 1 :])
+        assert alone[number] == len(some - others)

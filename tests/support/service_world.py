@@ -1,0 +1,36 @@
+"""Indexes for the tests of the service: the toy world, with a second stage and names or not."""
+
+import candgen
+from candgen.tables.entities import Descriptions
+from tests.support import toy
+
+ENTITIES = [
+    ("Q1741", "en", "Vienna", "capital of Austria", ["Q515", "Q1549591"]),
+    ("Q1741", "da", "Wien", "Østrigs hovedstad", []),
+    ("Q282", "en", "wine", "alcoholic drink", ["Q154"]),
+    ("Q515", "en", "city", "", []),
+    ("Q515", "da", "by", "", []),
+]
+"""Vienna and wine are described, and so is one of Vienna's types; the Rhine is not."""
+
+
+def toy_index(language="fo"):
+    return candgen.PivotTokenIndex.build(
+        pivots={"is": candgen.MentionTable.from_pairs(toy.ICELANDIC)},
+        target=candgen.MentionTable.from_pairs(toy.FAROESE),
+        language=language,
+        alpha=toy.ALPHA,
+        lam=1.0,
+        tokenizer=candgen.CharNgrams(*toy.NGRAMS),
+    )
+
+
+def save_toy(path, *, second_stage=False, described=False):
+    """Save the toy index; the generator that is stored."""
+    made = toy_index()
+    if second_stage:
+        made = candgen.Rerank(made)
+    made.save(path)
+    if described:
+        Descriptions.from_rows(ENTITIES).store(path)
+    return made
