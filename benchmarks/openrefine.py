@@ -1,11 +1,11 @@
-"""How many names of a column does OpenRefine match by itself, and how many of them rightly?
+"""How many names of a column does OpenRefine match automatically, and how many correctly?
 
     candgen serve fo.candgen &
     python benchmarks/openrefine.py http://127.0.0.1:8000 names.tsv
 
-It starts OpenRefine without a browser, does over HTTP what its pages do (adds the service, makes a
-project, lets OpenRefine guess the type, reconciles the column, searches for a match, looks at a
-preview), reads the cells back, and ends OpenRefine again. Only the standard library is needed.
+It starts OpenRefine without a browser, sends the requests that its pages send (add the service,
+create a project, guess the type, reconcile the column, search for a match, fetch a preview), reads
+the cells, and stops OpenRefine. Only the standard library is needed.
 """
 
 import argparse
@@ -31,11 +31,11 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from urllib.request import Request, urlopen
 
 COLUMN = "Column 1"
-"""How OpenRefine calls the column of a file of lines; those of tables lose quotation marks."""
+"""The name OpenRefine gives to the column of a text file; table formats lose quotation marks."""
 START = 120.0
-"""Seconds in which OpenRefine must answer after it was started."""
+"""Timeout in seconds for the start of OpenRefine."""
 PATIENCE = 60.0
-"""Seconds in which any answer must come."""
+"""Timeout in seconds for each HTTP request."""
 MEMORY = "512M"
 ENGINE = json.dumps({"facets": [], "mode": "row-based"})
 """All rows."""
@@ -45,15 +45,15 @@ log4j.appender.all.layout=org.apache.log4j.PatternLayout
 log4j.appender.all.layout.ConversionPattern=%p [%c] %m%n
 """
 SOME = ("Tórshavn", "Føroyar", "Keypmannahavn", "Kjøpinhavn", "Ísland", "Noreg", "Havnin", "Zzqx")
-"""Names to try if no file is given: well known, misspelled, ambiguous, and none at all."""
+"""Names to use without a file: well known, misspelled, ambiguous, and one that is not a name."""
 
 
 class Failed(Exception):  # noqa: N818
-    """What a person has to know, in a sentence."""
+    """An error for the user, in one sentence."""
 
 
 class Asked(NamedTuple):
-    """A name; its right entity and its type of query, if the file has them."""
+    """A name, with its correct entity and its type of query if the file has them."""
 
     name: str
     entity: str = ""
@@ -61,7 +61,7 @@ class Asked(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """As OpenRefine keeps it."""
+    """A candidate of a cell."""
 
     entity: str
     name: str
@@ -69,7 +69,7 @@ class Candidate(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A cell after reconciliation: what OpenRefine has decided, and what it may choose from.
+    """A cell after reconciliation: the judgment of OpenRefine, and the candidates.
 
     ``judgment`` is "matched", "none", or "" if there was no answer for it. Of a matched cell the
     one candidate is the match.
@@ -81,7 +81,7 @@ class Cell(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What became of some names whose entities are known."""
+    """The outcome for names whose correct entity is known."""
 
     names: int
     matched: int
@@ -92,7 +92,7 @@ class Counts(NamedTuple):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it; 0 if every name was answered, 1 if not, 2 if something has to be mended first."""
+    """Return 0 if every name was answered, 1 if not, and 2 after an error of the user."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")
@@ -160,7 +160,7 @@ def _natural(text: str) -> int:
 
 
 def read_names(path: Path | None) -> list[Asked]:
-    """The names of a file, in its order; empty lines are left out."""
+    """Return the names of a file, in its order, without empty lines."""
     if path is None:
         return [Asked(name) for name in SOME]
     try:
@@ -197,7 +197,7 @@ def _rows(path: Path, header: list[str], lines: Sequence[str]) -> Iterator[Asked
 
 
 def service_address(text: str) -> str:
-    """Where the Reconciliation API is, of a service that may be named without it.
+    """Return the address of the Reconciliation API of a service.
 
     >>> service_address("http://127.0.0.1:8000/"), service_address("https://e.org/reconcile/fo")
     ('http://127.0.0.1:8000/reconcile', 'https://e.org/reconcile/fo')
@@ -215,7 +215,7 @@ def service_address(text: str) -> str:
 def fetch(
     url: str, *, body: bytes | None = None, headers: dict[str, str] | None = None
 ) -> tuple[str, Any, str]:
-    """The text at an address, its headers, and where it was in the end."""
+    """Return the text at an address, its headers, and the address after redirects."""
     try:
         with urlopen(Request(url, body, headers or {}), timeout=PATIENCE) as answer:
             return answer.read().decode("utf-8"), answer.headers, answer.url
@@ -229,7 +229,7 @@ def fetch(
 
 
 def fetch_json(url: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
-    """A JSON object at an address."""
+    """Return the JSON object at an address."""
     text, _, _ = fetch(url, **options)
     try:
         value = json.loads(text)
@@ -241,7 +241,7 @@ def fetch_json(url: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def read_manifest(service: str) -> dict[str, Any]:
-    """What a service says of itself, fetched as a page of another site does."""
+    """Return the manifest of a service, fetched like a page of another site (CORS)."""
     text, headers, _ = fetch(service, headers={"Origin": "http://127.0.0.1:3333"})
     if headers.get("Access-Control-Allow-Origin") not in ("*", "http://127.0.0.1:3333"):
         raise Failed(f"{service} does not let pages of OpenRefine read its answers (CORS)")
@@ -259,17 +259,17 @@ def read_manifest(service: str) -> dict[str, Any]:
 
 
 class OpenRefine:
-    """The commands of a running OpenRefine, as its own pages send them."""
+    """The HTTP commands of a running OpenRefine."""
 
     def __init__(self, address: str) -> None:
         self.address = address.rstrip("/")
 
     def version(self) -> str:
-        """Which OpenRefine it is."""
+        """Return the version of OpenRefine."""
         return str(self._get("get-version").get("version", "?"))
 
     def create(self, names: Sequence[str]) -> str:
-        """The id of a new project with one column of names."""
+        """Create a project with one column of names; return its id."""
         reading = {
             "linesPerRow": 1,
             "ignoreLines": -1,
@@ -299,21 +299,21 @@ class OpenRefine:
         return project[0]
 
     def delete(self, project: str) -> None:
-        """Forget a project."""
+        """Delete a project."""
         self._post("delete-project", {}, {"project": project})
 
     def guess_types(self, project: str, service: str) -> list[dict[str, Any]]:
-        """The types of the first names, the most frequent first, as OpenRefine sees them."""
+        """Return the types that OpenRefine guesses from the names, most frequent first."""
         where = {"project": project, "columnName": COLUMN, "service": service}
         return list(self._post("guess-types-of-column", where, {})["types"])
 
     def start(self, project: str, config: dict[str, Any]) -> None:
-        """Begin to reconcile the column."""
+        """Start to reconcile the column."""
         said = {"columnName": COLUMN, "config": json.dumps(config), "engine": ENGINE}
         self._post("reconcile", {"project": project}, said)
 
     def wait(self, project: str, seconds: float) -> None:
-        """Until nothing is done any more."""
+        """Wait until OpenRefine has no running process."""
         deadline = time.monotonic() + seconds
         while (state := self._get("get-processes", project=project)).get("processes"):
             if time.monotonic() > deadline:
@@ -327,7 +327,7 @@ class OpenRefine:
             raise Failed(f"OpenRefine could not reconcile: {state['exceptions'][0].get('message')}")
 
     def rows(self, project: str, most: int) -> dict[str, Any]:
-        """The rows, and a pool of what their cells were reconciled with."""
+        """Return the rows, and the pool of their reconciliation results."""
         where = {"project": project, "start": "0", "limit": str(most)}
         return self._post("get-rows", where, {"engine": ENGINE})
 
@@ -357,7 +357,7 @@ def reconcile(
     type_id: str | None,
     wait: float,
 ) -> list[Cell]:
-    """Put the names into a project, reconcile them, and read what has become of them."""
+    """Create a project with the names, reconcile it, and return its cells."""
     project = refine.create([each.name for each in asked])
     try:
         kind = choose_type(refine.guess_types(project, service), manifest, type_id)
@@ -390,7 +390,7 @@ def reconcile(
 def choose_type(
     guessed: Sequence[dict[str, Any]], manifest: dict[str, Any], wanted: str | None
 ) -> dict[str, str] | None:
-    """The type to reconcile against, as OpenRefine's dialog chooses it if nobody else does."""
+    """Return the wanted type, or else the default of the dialog of OpenRefine."""
     if wanted == "none":
         return None
     every = [*guessed, *manifest.get("defaultTypes", [])]
@@ -400,7 +400,7 @@ def choose_type(
 
 
 def read_cells(answer: dict[str, Any]) -> list[Cell]:
-    """The cells of the first column, from what the command get-rows answers."""
+    """Return the cells of the first column, from the response to get-rows."""
     pool = answer.get("pool", {}).get("recons", {})
     cells = []
     for row in answer["rows"]:
@@ -414,7 +414,7 @@ def read_cells(answer: dict[str, Any]) -> list[Cell]:
 
 @contextlib.contextmanager
 def _openrefine(address: str | None, program: str) -> Iterator[tuple[str, Path | None]]:
-    """The address of an OpenRefine and its log, if it is ours; what was started is ended."""
+    """Start OpenRefine unless there is an address; yield the address and the log, if any."""
     if address is not None:
         yield address, None
         return
@@ -479,7 +479,7 @@ def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """The launcher is a shell that waits for Java: both are in a group of their own."""
+    """Stop the launcher, a shell that waits for Java, and Java: both are in one process group."""
     for way in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, way)
@@ -489,14 +489,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _complaints(log: Path | None) -> list[str]:
-    """What OpenRefine says of the service in its log."""
+    """Return the messages about the service in the log of OpenRefine."""
     if log is None:
         return []
     return find_complaints(log.read_text("utf-8", "replace"))
 
 
 def find_complaints(text: str) -> list[str]:
-    """Warnings and errors of those parts of OpenRefine that speak to services."""
+    """Return warnings and errors of those parts of OpenRefine that call services."""
     pattern = r"(?:WARN|ERROR|FATAL) \[[^\]]*(?:recon|[Hh]ttp-?[Cc]lient|GuessTypes)[^\]]*\] .*"
     return re.findall(pattern, text)
 
@@ -505,7 +505,7 @@ def find_complaints(text: str) -> list[str]:
 
 
 def show(asked: Sequence[Asked], cells: Sequence[Cell], *, most: int) -> None:
-    """A table of names with what they were matched with, or else might be."""
+    """Print a table of names with their match or best candidate."""
     known = any(each.entity for each in asked)
     rows = [("name", "judgment", "entity", "its name", "score", *(["right"] if known else []))]
     for each, cell in list(zip(asked, cells, strict=True))[:most]:
@@ -532,7 +532,7 @@ def show(asked: Sequence[Asked], cells: Sequence[Cell], *, most: int) -> None:
 
 
 def count(asked: Sequence[Asked], cells: Sequence[Cell]) -> Counts:
-    """How many cells are matched, and rightly; a name is judged once for each of its rows."""
+    """Count the matched and the correct cells; a name counts once for each of its rows."""
     matched = right = first = offered = 0
     for each, cell in zip(asked, cells, strict=True):
         entities = [candidate.entity for candidate in cell.candidates]
@@ -545,7 +545,7 @@ def count(asked: Sequence[Asked], cells: Sequence[Cell]) -> Counts:
 
 
 def tell_counts(asked: Sequence[Asked], cells: Sequence[Cell]) -> None:
-    """Totals, and how good they are where right entities are known, also by type of query."""
+    """Print totals, with precision and recall by type of query where entities are known."""
     matched = sum(cell.judgment == "matched" for cell in cells)
     some = sum(bool(cell.candidates) for cell in cells) - matched
     print(
@@ -580,7 +580,7 @@ def tell_counts(asked: Sequence[Asked], cells: Sequence[Cell]) -> None:
 
 
 def tell_pages(manifest: dict[str, Any], service: str, cells: Sequence[Cell]) -> None:
-    """Ask what OpenRefine's pages ask the service directly: search, flyout, preview, types."""
+    """Send the requests of OpenRefine's pages to the service: search, flyout, preview, types."""
     text, _, _ = fetch(f"{service}?callback=jQuery_1")
     print(f"\nmanifest: JSON, {'and' if 'jQuery_1(' in text else 'but not'} JSONP")
     name = cells[0].name
@@ -616,7 +616,7 @@ def _suggested(options: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
 
 
 def may_be_framed(policy: str | None) -> bool:
-    """Whether a Content-Security-Policy lets pages of any site show this one.
+    """Return whether a Content-Security-Policy lets pages of any site show this one in a frame.
 
     >>> may_be_framed("default-src 'none'; frame-ancestors *"), may_be_framed(None)
     (True, True)

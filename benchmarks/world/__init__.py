@@ -1,6 +1,6 @@
-"""Mention tables that look like that of the German Wikipedia, of any size.
+"""Synthetic mention tables like that of the German Wikipedia, of any size.
 
-The names are invented: a Markov chain over the words of Babel's CLDR data (countries, languages,
+The names are synthetic: a Markov chain over the words of Babel's CLDR data (countries, languages,
 currencies, cities) and a few lists of word elements make lexicons, and templates make names of
 persons, places, works and so on from them. The same number of entities, seed and Babel release
 give the same bytes on every machine. From this folder's parent:

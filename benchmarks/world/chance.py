@@ -1,4 +1,4 @@
-"""Draws that are the same on every machine.
+"""Deterministic random draws, the same on every machine.
 
 Only additions, divisions and square roots of floats, which IEEE 754 defines to the last bit,
 decide anything.
@@ -17,7 +17,7 @@ Integers = npt.NDArray[np.int64]
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:
-    """An own source of chance for each purpose, so that one change does not move all the rest."""
+    """Return a random generator for one purpose, independent of those for other purposes."""
     return np.random.Generator(np.random.PCG64([seed, zlib.crc32(purpose.encode())]))
 
 
@@ -32,7 +32,7 @@ def draw_weighted(
 
 
 def draw(lexicon: pa.Array, size: int, rng: np.random.Generator, *, shift: int = 20) -> pa.Array:
-    """Draw words by Zipf's law; the larger the shift, the less the first ones stand out."""
+    """Draw words by Zipf's law; a larger shift makes the first words less frequent."""
     weights = 1.0 / (np.arange(len(lexicon)) + shift)
     return lexicon.take(pa.array(draw_weighted(weights, size, rng)))
 
@@ -45,6 +45,6 @@ def some(words: list[str], size: int, rng: np.random.Generator) -> pa.Array:
 def sometimes(
     share: float, text: pa.Array, otherwise: pa.Array | str, rng: np.random.Generator
 ) -> pa.Array:
-    """The text in a share of the rows, something else in the others."""
+    """Return the text in a fraction of the rows, and another text in the others."""
     chosen = pa.array(rng.random(len(text)) < share)
     return pc.if_else(chosen, text, scalar(otherwise) if isinstance(otherwise, str) else otherwise)

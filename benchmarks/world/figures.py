@@ -1,4 +1,4 @@
-"""What to compare with a real Wikipedia."""
+"""Figures to compare a world with a real Wikipedia."""
 
 import numba
 import numpy as np
@@ -41,7 +41,7 @@ def count_postings(characters: Integers, offsets: Integers, entity: Integers) ->
 
 
 def figures(world: World) -> dict[str, float]:
-    """What to compare with a real Wikipedia."""
+    """Return the figures to compare with a real Wikipedia."""
     marked = join("\x02", world.names, "\x02")
     length = pc.utf8_length(marked).to_numpy().astype(np.int64)
     text = marked.buffers()[2].to_pybytes().decode()

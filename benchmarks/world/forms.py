@@ -1,4 +1,4 @@
-"""Surface forms: the mentions by which an entity is linked, and how often by each."""
+"""Surface forms: the mentions that link to an entity, with their counts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from world.text import join
 
 @dataclass(frozen=True)
 class Form:
-    """One way in which some of the entities were named: row, name, how often."""
+    """One surface form of some of the entities: row, name, count."""
 
     rows: Integers
     names: pa.Array
@@ -26,7 +26,7 @@ class Form:
 def surface_forms(
     made: Names, popularity: Integers, lexicons: Lexicons, rng: np.random.Generator
 ) -> list[Form]:
-    """Share out the occurrences of each entity among its names.
+    """Distribute the occurrences of each entity among its names.
 
     The more popular an entity, the more ways to name it: the chance of a form grows with the
     number of binary digits of the popularity, and an entity seen once has one name.

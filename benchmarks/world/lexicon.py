@@ -1,4 +1,4 @@
-"""Lexicons: some 100,000 words of each sort, invented by a Markov chain over CLDR's names."""
+"""Lexicons: some 100,000 words of each sort, from a Markov chain over CLDR's names."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ LONGEST_WORD = 14
 
 @dataclass(frozen=True)
 class Lexicons:
-    """Words by what they serve for, each from frequent to rare."""
+    """Words by their use in names, each list from frequent to rare."""
 
     words: pa.Array
     stems: pa.Array
@@ -66,7 +66,7 @@ def make_lexicons(rng: np.random.Generator) -> Lexicons:
 
 
 def by_frequency(words: pa.Array, rng: np.random.Generator) -> pa.Array:
-    """The distinct words, frequent ones first, equally frequent ones in no order."""
+    """Return the distinct words, frequent ones first, equally frequent ones in random order."""
     counted = pc.value_counts(words)
     shuffled = counted.take(pa.array(rng.permutation(len(counted))))
     order = np.argsort(-shuffled.field("counts").to_numpy(), kind="stable")

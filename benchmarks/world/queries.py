@@ -1,4 +1,4 @@
-"""Queries: mentions of a world, and mentions that it does not have."""
+"""Queries: mentions of a world, and misspelt mentions that it does not have."""
 
 import zlib
 from collections.abc import Callable
@@ -17,7 +17,7 @@ QUERY_STREAMS = 8
 
 
 def make_queries(world: World, number: int, *, seed: int) -> list[str]:
-    """Distinct queries: a third are mentions of the table, the rest misspelt and not in it.
+    """Return distinct queries: a third are mentions of the table, the rest misspelt and not in it.
 
     Seeds that differ modulo 8 never share a query, whatever the world: what is chosen on one
     is measured on another.
@@ -59,7 +59,7 @@ def collect(
 
 
 def misspell(name: str, rng: np.random.Generator) -> str:
-    """Make one to three edits, as a related language or a hasty hand would."""
+    """Make one to three edits, like those between related languages or of a typist."""
     for _ in range(int(rng.integers(1, 4))):
         name = EDITS[int(rng.integers(len(EDITS)))](name, rng)
     return " ".join(name.split())

@@ -1,4 +1,4 @@
-"""The mention table of an invented Wikipedia, made or read from the cache."""
+"""The mention table of a synthetic Wikipedia, made or read from the cache."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ OCCURRENCES = 17.3
 
 @dataclass(frozen=True)
 class World:
-    """The distinct (mention, entity) pairs of an invented Wikipedia, sorted by entity.
+    """The distinct (mention, entity) pairs of a synthetic Wikipedia, sorted by entity.
 
     names, entity and count have one row for each pair; identifiers is the number in the QID of
     each entity.
@@ -54,7 +54,7 @@ class World:
 
 
 def make_world(entities: int, *, seed: int = 0) -> World:
-    """Make a world of so many entities, about 2.4 names and 17 occurrences each."""
+    """Make a world with this many entities, each with about 2.4 names and 17 occurrences."""
     lexicons = make_lexicons(stream(seed, "lexicons"))
     popularity = make_popularity(entities, stream(seed, "popularity"))
     names, owners, counts = [], [], []
@@ -77,7 +77,7 @@ def make_world(entities: int, *, seed: int = 0) -> World:
 
 
 def load_world(entities: int, seed: int = 0) -> World:
-    """The same as make_world, kept on disk after the first time."""
+    """Return the same as make_world, which is stored on disk after the first time."""
     path = DATA / f"world-v{VERSION}-{entities}-{seed}.parquet"
     if not path.exists():
         world = make_world(entities, seed=seed)
@@ -96,7 +96,7 @@ def load_world(entities: int, seed: int = 0) -> World:
 
 
 def make_identifiers(entities: int, *, seed: int) -> Integers:
-    """Distinct numbers for QIDs, in no order."""
+    """Return distinct numbers for QIDs, in random order."""
     rng = stream(seed, "identifiers")
     widest = max(1, HIGHEST_IDENTIFIER // entities)
     gaps = rng.integers(1, 2 * widest, size=entities)
@@ -104,7 +104,7 @@ def make_identifiers(entities: int, *, seed: int) -> Integers:
 
 
 def make_popularity(entities: int, rng: np.random.Generator) -> Integers:
-    """How often each entity is mentioned: Zipf's law, with a long tail of ones."""
+    """Return how often each entity is mentioned: Zipf's law, with a long tail of ones."""
     shares = 1.0 / (np.arange(entities) + 1.0 + entities / 400_000)
     curve = shares * (OCCURRENCES * entities / np.cumsum(shares)[-1])
     return rng.permutation(np.maximum(curve.astype(np.int64), 1))
