@@ -1,4 +1,4 @@
-# Seven commands; each makes .venv first if it is missing, broken or out of date.
+# Eight commands; each makes .venv first if it is missing, broken or out of date.
 # Needed beforehand: Python 3.11 or newer, with pip and venv. Another Python: make test PYTHON=python3.12
 
 PYTHON ?= python3
@@ -11,7 +11,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq
 # On Linux the public wheel brings CUDA along, some gigabytes: a CPU build that is there already is kept.
 TORCH ?= torch==2.13.0
 PROJECT := -e '.[demo,server]'
-PROJECT_TO_TEST := -e '.[demo,ipa,plots,server,spacy]'
+PROJECT_TO_TEST := -e '.[demo,ipa,plots,server,spacy,uriel]'
+
+# The tests of the library without its optional packages: make test-core PYTHON=python3.13
+CORE_VENV = .venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+CORE_TESTS := $(addprefix tests/,dumps evaluation generators index kernels storage tables text wikipedia/markup)
 
 # Scripts in a virtual environment know its path, so one that was copied or moved is of no use.
 HERE := $(shell grep -sqF " $(CURDIR)/$(VENV)" $(VENV)/pyvenv.cfg && $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
@@ -19,7 +23,7 @@ ifneq ($(HERE),yes)
 $(BIN)/python $(VENV)/demo.installed $(VENV)/dev.installed $(VENV)/extras.installed $(VENV)/bench.installed $(VENV)/docs.installed: again
 endif
 
-.PHONY: demo test test-extras bench docs format clean again
+.PHONY: demo test test-core test-extras bench docs format clean again
 
 demo: $(VENV)/demo.installed  ## real names, in under two minutes
 	@$(BIN)/candgen demo
@@ -29,10 +33,19 @@ test: $(VENV)/dev.installed  ## lint, types, import rules and tests
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest --cov --numprocesses auto --dist loadfile
+	$(BIN)/pytest --cov --numprocesses auto --dist loadfile --junit-xml build/tests.xml
+
+test-core:  ## the library's own tests without optional packages, on another Python: PYTHON=python3.13
+	@cmp -s pyproject.toml $(CORE_VENV)/pyproject.toml || { \
+		echo "making $(CORE_VENV) with $$($(PYTHON) --version)" && \
+		$(PYTHON) -m venv --clear $(CORE_VENV) && \
+		$(CORE_VENV)/bin/python -m pip --disable-pip-version-check install -qq 'pip>=25.1' && \
+		$(CORE_VENV)/bin/python -m pip install -qq -e . --group test && \
+		cp pyproject.toml $(CORE_VENV); }
+	$(CORE_VENV)/bin/python -m pytest --numprocesses auto --dist loadfile -p no:cacheprovider $(CORE_TESTS)
 
 test-extras: $(VENV)/extras.installed  ## what needs large optional packages: PySpark, 450 MB, and Java 17
-	$(BIN)/pytest tests/wikipedia/spark/test_extract.py
+	$(BIN)/pytest --junit-xml build/tests-extras.xml tests/wikipedia/spark
 
 bench: $(VENV)/bench.installed  ## speed, memory and size, beside the peers; SIZES="50000 500000 2500000"
 	$(BIN)/python benchmarks/build.py --size $(SIZES)
@@ -49,7 +62,7 @@ format: $(VENV)/dev.installed  ## layout of the code, and what ruff can mend
 	$(BIN)/ruff format
 
 clean:  ## everything that the others made, but not benchmarks/data
-	rm -rf $(VENV) .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-* .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -rf build dist site demo-*.candgen
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
