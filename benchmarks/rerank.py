@@ -162,7 +162,7 @@ def measure(
         together = stored_size(both, Path(folder) / "both")
         del index, both
         opened = candgen.load(Path(folder) / "both")
-        report.add("Time (CPU)", speed(what, opened.generator, opened, mentions))
+        report.add("Time (CPU)", speed(what, opened.first_stage, opened, mentions))
         del opened
     report.add(
         "Size",
