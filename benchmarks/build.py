@@ -155,7 +155,7 @@ def run_ours(size: int) -> Run:
         "steps": steps,
         "reading": reading,
         "writing": writing,
-        "postings": index.tokens.postings,
+        "postings": index.token_index.postings,
         "before": before,
         "peak": peak,
     }

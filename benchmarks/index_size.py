@@ -155,7 +155,7 @@ def measure(size: int, repeats: int, report: Report) -> None:
     """All tables for a world of one size."""
     folder = index_path(size)
     stored = index_folder.load(folder)
-    postings = candgen.load(folder).tokens.postings
+    postings = candgen.load(folder).token_index.postings
     report.add(f"Arrays, {size:,} entities, {postings:,} postings", arrays(size, stored, postings))
     queries = make_queries(load_world(size), repeats, seed=1)
     del stored  # what is mapped is not forgotten

@@ -47,9 +47,9 @@ def bytes_of(index: Any) -> int:  # noqa: ANN401
 def figures(index: Any, dev: list[Query]) -> dict[str, Any]:  # noqa: ANN401
     """Return the size of an index and its recall on dev."""
     return {
-        "entities": len(index.tokens.entities),
-        "tokens": len(np.unique(index.tokens.blocks.key >> BLOCK_BITS)),
-        "postings": index.tokens.postings,
+        "entities": len(index.token_index.entities),
+        "tokens": len(np.unique(index.token_index.blocks.key >> BLOCK_BITS)),
+        "postings": index.token_index.postings,
         "bytes": bytes_of(index),
         "dev recall@30": recall(rank_golds(index, dev, K), K),
     }

@@ -75,7 +75,7 @@ def single_calls(
 def kernel_in_batch(index: candgen.PivotTokenIndex, texts: Sequence[str]) -> float:
     """CPU seconds of the kernel for all texts, without the cost of entering it for each."""
     with patch.object(kernels, "search_rows", Timed(kernels.search_rows)) as kernel:
-        index.tokens.search(texts, K, lam=LAM, threads=1)
+        index.token_index.search(texts, K, lam=LAM, threads=1)
     return sum(kernel.seconds)
 
 
@@ -84,7 +84,7 @@ def percentiles(
 ) -> dict[str, Any]:
     """How the calls for single mentions are distributed: the best of three for each."""
     seconds = np.min([single_calls(index, queries, lam)[0] for _ in range(3)], axis=0)
-    work = index.tokens.search(texts, K, lam=lam).work[:, 2]
+    work = index.token_index.search(texts, K, lam=lam).work[:, 2]
     p50, p95, p99, worst = (1e3 * np.quantile(seconds, [0.5, 0.95, 0.99, 1])).tolist()
     return {
         "lam": lam,
@@ -226,7 +226,7 @@ def against_peers(
 ) -> list[dict[str, Any]]:
     """The same queries for all, in turn, after a round that is not counted but compared."""
     weights, ids = weight_matrix(size)
-    tokens = [index.tokens.tokens(text) for text in texts]
+    tokens = [index.token_index.tokens(text) for text in texts]
     retriever = bm25s_retriever(weights)
     lists = [[np.repeat(numbers, times.astype(int)).tolist()] for numbers, times in tokens]
     runs: dict[str, Callable[[], tuple[Any, ...]]] = {

@@ -52,7 +52,7 @@ def test_it_finds_names_and_says_why(made, names):
 
 
 def _normalizer(made):
-    return made.generator.generator.parameters["normalizer"]
+    return made.generator.first_stage.parameters["normalizer"]
 
 
 def test_the_figures_are_those_of_queries_that_nothing_was_learned_from(made, names):
@@ -68,7 +68,7 @@ def test_the_figures_are_those_of_queries_that_nothing_was_learned_from(made, na
 
 
 def test_the_index_has_all_pairs_and_the_weights_of_dev(made, names):
-    index = made.generator.generator
+    index = made.generator.first_stage
     assert index.inputs["fo"]["pairs"] == len(names["fo"])
     assert made.generator.learned["queries"] > 0
     assert made.generator.weights != auto.Rerank(index).weights
@@ -109,7 +109,7 @@ def test_names_without_entities_are_enough(names):
     assert found.ranking.estimated and found.tuning is None and found.report is None
     assert found.calibration is None
     assert "has no entities" in found.reasons[-1]
-    assert found.generator.weights == auto.Rerank(found.generator.generator).weights
+    assert found.generator.weights == auto.Rerank(found.generator.first_stage).weights
     assert found.generator.candidates(["Týskland"], k=1)[0][0].entity == "territory:DE"
 
 
@@ -118,7 +118,7 @@ def test_a_target_that_is_too_small_is_used_but_not_tuned_on(names):
     found = build_auto(few, {"is": names["is"]}, language="fo")
     assert found.tuning is None
     assert "is too small" in found.reasons[-1]
-    assert found.generator.generator.inputs["fo"]["pairs"] == 20
+    assert found.generator.first_stage.inputs["fo"]["pairs"] == 20
 
 
 def test_romanising_pays_where_scripts_differ(names):
@@ -224,7 +224,7 @@ def test_tune_chooses_pivots_normalizer_weights_and_both_stages(cli, folder, tmp
     kept = {pivot["pivot"] for pivot in found["pivots"] if pivot["kept"]}
     index = candgen.load(output)
     assert isinstance(index, candgen.Rerank)
-    assert set(index.generator.parameters["languages"]) == {"fo", *kept}
+    assert set(index.first_stage.parameters["languages"]) == {"fo", *kept}
     alone = cli("tune", dataset, "--candidates", folder, "--zero-shot", "--format", "json")
     assert alone.status == 0 and "By an estimate from" in alone.err
 
@@ -241,7 +241,7 @@ def test_a_copy_of_the_target_is_no_pivot(names):
     assert "xx" not in [row.language for row in found.ranking.rows]
     few = MentionTable.from_pairs(list(names["fo"])[:20])
     alone = build_auto(few, {"en": few, "is": names["is"]}, language="fo")
-    assert alone.generator.generator.parameters["languages"] == ["fo", "is"]
+    assert alone.generator.first_stage.parameters["languages"] == ["fo", "is"]
 
 
 def test_a_folder_of_extract_wikidata_has_a_table_that_is_no_language(folder, tmp_path):
@@ -307,5 +307,5 @@ def test_the_recall_of_sound_is_that_of_the_index(cli, folder, tmp_path):
     done = cli("tune", dataset, *pivots, "--normalizer", "sound", "-o", output, "--format", "json")
     assert done.status == 0, done.err
     dev = read_dataset(dataset).dev
-    ranks = rank_golds(candgen.load(output).generator, dev, 30)
+    ranks = rank_golds(candgen.load(output).first_stage, dev, 30)
     assert json.loads(done.out)["best"]["recall"] == metrics.recall(ranks, 30)

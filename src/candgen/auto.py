@@ -106,7 +106,7 @@ def build_auto(
     reasons += [why, *_why_weights(tuning)]
     tried: Any = RERANK(training, parameters)
     report = evaluate(
-        dict(zip(STAGES, (tried.generator, tried), strict=True)),
+        dict(zip(STAGES, (tried.first_stage, tried), strict=True)),
         parts.test,
         ks=(1, 10, 30),
         progress=progress,

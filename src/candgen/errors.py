@@ -1,6 +1,11 @@
-"""What can go wrong because of what the user gave us; each message says the way out."""
+"""CandgenError and its children, checks of parameters, and how values are shown in messages.
 
+A message names the value, what was expected, and the way out.
+"""
+
+import math
 from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import NamedTuple
 
 
@@ -39,3 +44,39 @@ class ConformanceError(CandgenError, AssertionError):
         listed = "".join(f"\n- {each.rule}: {each.found}" for each in violations)
         times = "once" if len(violations) == 1 else f"{len(violations)} times"
         super().__init__(f"{name} breaks the rules for generators {times}:{listed}")
+
+
+def shown(value: object) -> str:
+    """Return a value as code for an error message, cut if it is long.
+
+    >>> shown("Tórshavn"), shown("a" * 100) == "'" + "a" * 76 + "..."
+    ("'Tórshavn'", True)
+    """
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def check_whole_number(name: str, value: object, *, minimum: int = 1) -> int:
+    """Return an integer, NumPy's too, of at least ``minimum``; raise ParameterError otherwise."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
+        raise ParameterError(
+            f"{name} is {shown(value)}: expected a whole number of at least {minimum}"
+        )
+    return int(value)
+
+
+def check_number(name: str, value: object, *, minimum: float = 0.0) -> float:
+    """Return a finite number of at least ``minimum``; raise ParameterError otherwise."""
+    number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    if not minimum <= number < math.inf:
+        raise ParameterError(
+            f"{name} is {shown(value)}: expected a finite number of at least {minimum:g}"
+        )
+    return number
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return True or False; raise ParameterError for anything else."""
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} is {shown(value)}: expected True or False")
+    return value

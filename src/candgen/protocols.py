@@ -8,14 +8,16 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import ParameterError
+from candgen.storage.index_folder import Contents
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
+from candgen.tables.source_mentions import SourceMention
 
 Ranks = npt.NDArray[np.int64]
 """Of each query, the place of its gold among its candidates, from 1; 0 where it is not there."""
@@ -30,21 +32,165 @@ def no_progress(_doing: str, _fraction: float) -> None:
     """Show no progress."""
 
 
+@runtime_checkable
 class Generator(Protocol):
-    """Whatever turns mentions into candidates, best first.
+    """Turns mentions into candidates, best first.
 
-    It may have more: ``knows(entities)`` says which can be candidates at all, ``names(entity)``
-    gives its mentions, ``explain(mention, entity)`` says why, and ``contents()`` gives what is
-    stored, so that it can be stored inside another.
+    A generator may have further abilities, each a protocol of its own: ``Explains``, ``Names``,
+    ``Covers``, ``Probabilities``, ``Summarizes``, ``Storable``, ``Nests`` and ``Staged``.
+    ``isinstance(generator, Explains)`` tells whether it has one. `check_generator` checks them.
     """
 
     def candidates(
         self, mentions: Sequence[str], k: int = 30
     ) -> Sequence[Sequence[tuple[str, float]]]:
-        """The k best entities for each mention, with their scores."""
+        """Return the k best entities for each mention, with their scores."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the generator to a folder that ``candgen.load`` opens."""
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """Says why an entity has its score."""
+
+    def explain(self, mention: str, entity: str) -> Any:  # noqa: ANN401 (each has its own form)
+        """Return what the score of an entity for a mention is made of."""
+
+
+@runtime_checkable
+class ScoreBreakdown(Protocol):
+    """Says what the scores of several candidates are made of, faster than ``explain``."""
+
+    def shares(
+        self, mention: str, entities: Sequence[str], *, lam: float | None = None
+    ) -> Sequence[Any]:
+        """Return prior, posterior and languages of each entity's score."""
+
+
+@runtime_checkable
+class Names(Protocol):
+    """Knows the names of its entities."""
+
+    def names(self, entity: str) -> Sequence[SourceMention]:
+        """Return the mentions of an entity, the most frequent first."""
+
+
+@runtime_checkable
+class Covers(Protocol):
+    """Knows its candidate space."""
+
+    def knows(self, entities: Sequence[str]) -> Sequence[bool]:
+        """Return, for each entity, whether it can be a candidate at all."""
+
+
+@runtime_checkable
+class Probabilities(Protocol):
+    """Turns its scores into probabilities."""
+
+    def probabilities(
+        self, mention: str, candidates: Sequence[tuple[str, float]]
+    ) -> Sequence[float]:
+        """Return how likely each candidate of a mention is the right one, in their order."""
+
+
+class Summary(NamedTuple):
+    """What an index is and how large it is; None where it has no such number."""
+
+    method: str
+    language: str | None
+    pivots: tuple[str, ...]
+    entities: int | None
+    tokens: int | None = None
+    postings: int | None = None
+
+    def __str__(self) -> str:
+        numbers = {"entities": self.entities, "postings": self.postings}
+        facts = [
+            f"language={self.language}",
+            f"pivots={'+'.join(self.pivots) or None}",
+            *(f"{number:,} {what}" for what, number in numbers.items() if number is not None),
+        ]
+        return f"<{self.method}: {', '.join(facts)}>"
+
+
+@runtime_checkable
+class Summarizes(Protocol):
+    """Says in one line what it is."""
+
+    def summary(self) -> Summary:
+        """Return method, language, pivots and sizes."""
+
+
+@runtime_checkable
+class Storable(Protocol):
+    """Can be stored inside another generator."""
+
+    def contents(self) -> Contents:
+        """Return what `save` writes."""
+
+
+@runtime_checkable
+class Nests(Protocol):
+    """Is made of other generators."""
+
+    @property
+    def nested(self) -> Sequence[Any]:
+        """The generators that it asks, in order."""
+
+
+@runtime_checkable
+class Staged(Protocol):
+    """Reorders the candidates of another generator."""
+
+    @property
+    def first_stage(self) -> Any:  # noqa: ANN401 (any generator)
+        """The generator whose candidates it reorders."""
+
+
+@runtime_checkable
+class TokenIndexed(Protocol):
+    """Searches one token index."""
+
+    @property
+    def token_index(self) -> Any:  # noqa: ANN401 (a TokenIndex, of a package above this module)
+        """The token index, which also lists all entities."""
+
+
+class Index(Generator, Names, Covers, Probabilities, Summarizes, Storable, Protocol):
+    """What ``candgen.load`` returns; some are ``Explains``, ``Staged`` or ``Nests`` as well."""
+
+
+def is_generator(value: object) -> TypeGuard[Generator]:
+    """Return whether a value can be asked for candidates; a class cannot, only what it builds.
+
+    A generator that is never saved need not have ``save``.
+    """
+    return not isinstance(value, type) and callable(getattr(value, "candidates", None))
+
+
+def covers(generator: object) -> TypeGuard[Covers]:
+    """Return whether a generator, and every one nested in it, knows its candidate space."""
+    nested = generator.nested if isinstance(generator, Nests) else ()
+    return isinstance(generator, Covers) and all(map(covers, nested))
+
+
+def entity_ids_of(generator: object) -> Any:  # noqa: ANN401 (a StringTable)
+    """Return all entities of a generator, or of its first stage; None if it cannot list them."""
+    first = first_stage_of(generator)
+    return first.token_index.entities if isinstance(first, TokenIndexed) else None
+
+
+def first_stage_of(generator: Any) -> Any:  # noqa: ANN401 (any generator)
+    """Return the generator that finds the candidates, behind all stages that reorder them."""
+    while isinstance(generator, Staged):
+        generator = generator.first_stage
+    return generator
+
+
+def budget_of(generator: object) -> Mapping[str, int]:
+    """Return how long a neural generator was allowed to train; nothing for any other."""
+    return getattr(generator, "budget", None) or {}
 
 
 @dataclass(frozen=True)

@@ -261,6 +261,8 @@ def test_search_is_compared_with_scipy_and_bm25s(printed):
     ratios = {row["what"]: number(row["mean / candgen"]) for row in rows}
     assert list(ratios) == ["candgen", "SciPy, product", "SciPy, rows", "bm25s, Numba"]
     assert ratios["candgen"] == 1
+    (row,) = tables(printed("search"))["A call and its kernel (CPU time)"]
+    assert number(row["its kernel, median ms"]) > 0
     assert all(ratio > 0 for ratio in ratios.values())
 
 
@@ -297,6 +299,7 @@ def test_rerank_is_compared_with_rapidfuzz(printed):
     rows = tables(printed("rerank"))["Time (CPU)"]
     assert {row["names"] for row in rows} == {"synthetic, 500 entities", "fo-is+da"}
     assert {"RapidFuzz, cdist", "RapidFuzz, a call a name"} < {row["step"] for row in rows}
+    assert all(number(row["ms a query"]) > 0 for row in rows)
     assert tables(printed("rerank"))["Build (CPU)"][-1]["names"] == "fo-is+da"
 
 

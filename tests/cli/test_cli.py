@@ -320,7 +320,7 @@ def test_what_is_written_twice_says_the_same():
     assert parse_ngrams(NGRAMS, Unit.CODEPOINT) == candgen.CharNgrams()
 
 
-@pytest.mark.parametrize("module", ["facts", "options", "output", "query", "stream"])
+@pytest.mark.parametrize("module", ["humanize", "options", "output", "query", "stdin"])
 def test_examples(module):
     assert doctest.testmod(sys.modules[f"candgen.cli.{module}"]).failed == 0
 

@@ -95,7 +95,7 @@ def test_explain_as_json_has_everything(cli, index):
         )
     v = sum(each["brings"] for each in found["properties"])
     assert found["score"] == pytest.approx(1 + (1 + v / (1 + abs(v))) / 2)
-    alone = candgen.load(index).generator
+    alone = candgen.load(index).first_stage
     assert found["first"]["score"] == alone.explain("Rumenien", "Q584").score
     assert found["first"]["tokens"]
 
@@ -160,7 +160,7 @@ def test_info_tells_of_both_stages(cli, index):
 def test_evaluate_compares_both_stages(cli, index, tmp_path):
     queries = tmp_path / "q.tsv"
     queries.write_text("mention\tentity\ttype\nRumenien\tQ218\thard\nWin\tQ1741\thard\n", "utf-8")
-    candgen.load(index).generator.save(tmp_path / "first")
+    candgen.load(index).first_stage.save(tmp_path / "first")
     done = cli(
         "evaluate",
         queries,

@@ -279,8 +279,8 @@ def test_info_tells_everything(cli, indexes, name):
 def test_info_counts_what_the_index_has(cli, indexes, name):
     found = json.loads(cli("info", indexes(name), "--format", "json").out)
     index = candgen.load(indexes(name))
-    assert found["tokens"] == index.tokens.known > 0
-    assert found["postings"] == index.tokens.postings
+    assert found["tokens"] == index.token_index.known > 0
+    assert found["postings"] == index.token_index.postings
     assert found["fusion"] == index.parameters["fusion"]
 
 

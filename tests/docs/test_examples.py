@@ -31,14 +31,14 @@ from tests.support.wikidata_files import compressed
 from tests.wikipedia.test_extract import PAGE_PROPS, REDIRECT, zipped
 
 ELSEWHERE = {
-    "methods.md": "test_docs_methods.py",
-    "service.md": "test_docs_service.py",
-    "spacy.md": "test_spacy.py",
-    "tutorial.md": "test_tutorial.py",
+    "methods.md": "docs/test_methods.py",
+    "service.md": "docs/test_service.py",
+    "spacy.md": "integrations/test_spacy.py",
+    "tutorial.md": "docs/test_tutorial.py",
 }
 """Pages whose examples another file runs."""
 NOT_RUN = {
-    "candgen download": "needs the network: test_cli_download.py has a mirror",
+    "candgen download": "needs the network: tests/cli/test_download.py has a mirror",
     "candgen extract is": "writes into names, which the commands after it read",
     "candgen extract --engine spark": "needs Java: wikipedia/spark/test_extract",
     "candgen extract-wikidata latest-all.json.gz": "writes into names, which others read",

@@ -12,7 +12,7 @@ from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query,
 from candgen.generators import METHODS
 from candgen.generators.candidate import check_query
 from candgen.generators.conformance import check_generator
-from candgen.protocols import Training, rank_golds
+from candgen.protocols import Training, covers, rank_golds
 from tests.support import toy
 from tests.support.oracle import Oracle
 from tests.support.tiers_oracle import PriorsOracle, in_turn
@@ -170,9 +170,12 @@ def test_who_is_known():
     cascade = Cascade(faroese, icelandic)
     assert faroese.knows(["Q584", "Q282", "Q1"]) == [False, True, False]
     assert cascade.knows(["Q584", "Q282", "Q1"]) == [True, True, False]
-    # Where one of them cannot tell, nobody can; also from outside.
-    assert Cascade(faroese, Listed()).knows is None
-    assert Cascade(Cascade(faroese, Listed()), icelandic).knows is None
+    # Where one of them cannot tell, the cascade cannot either; nor can one that nests it.
+    partly = Cascade(faroese, Listed())
+    assert covers(cascade) and not covers(partly) and not covers(Listed())
+    with pytest.raises(CandgenError, match=r"generator 2, .*Listed.*, has no method knows"):
+        partly.knows(["Q282"])
+    assert not covers(Cascade(partly, icelandic))
     query = [Query("Vín", "Q282", "easy")]
     report = candgen.evaluate({"one": Cascade(faroese, Listed()), "two": cascade}, query, ks=(1,))
     assert report.recall("one", k=1) == report.recall("two", k=1) == 100.0
@@ -197,10 +200,10 @@ def test_a_saved_cascade_answers_the_same(fill, tmp_path):
     queries = ["Vín", "Vínið", "Wien Vín", "Oslo", ""]
     assert loaded.candidates(queries) == cascade.candidates(queries)
     assert loaded.candidates(queries)[0]
-    assert (loaded.fill, loaded.parts[1].fill) == (fill, not fill)
-    assert [type(part) for part in loaded.parts] == [type(part) for part in cascade.parts]
-    assert loaded.parts[2].parameters == cascade.parts[2].parameters
-    assert loaded.parts[2].inputs == cascade.parts[2].inputs
+    assert (loaded.fill, loaded.nested[1].fill) == (fill, not fill)
+    assert [type(part) for part in loaded.nested] == [type(part) for part in cascade.nested]
+    assert loaded.nested[2].parameters == cascade.nested[2].parameters
+    assert loaded.nested[2].inputs == cascade.nested[2].inputs
     assert loaded.knows(["Q584", "Q1"]) == [True, False]
     loaded.save(tmp_path / "y.candgen")
     names = [
@@ -318,9 +321,9 @@ def test_methods_have_the_grid_of_pti():
             {"lam": 1.0},
         ]
         built = method(JOINT, {"alpha": 0.1, "lam": 1.0, "normalizer": "paper"})
-        assert [type(part) for part in built.parts] == [WikiPriors, PivotTokenIndex]
-        assert [part.parameters["normalizer"] for part in built.parts] == ["paper", "paper"]
-        assert built.parts[1].parameters["alpha"] == {"is": 0.1}
+        assert [type(part) for part in built.nested] == [WikiPriors, PivotTokenIndex]
+        assert [part.parameters["normalizer"] for part in built.nested] == ["paper", "paper"]
+        assert built.nested[1].parameters["alpha"] == {"is": 0.1}
         assert built.fill is fill
 
 
@@ -362,7 +365,7 @@ def test_ranks_of_a_choice_without_weights_are_those_of_what_is_built():
         method = METHODS[name]
         (ranks,) = method.ranks(JOINT, [{}], queries, 3)
         assert ranks.tolist() == rank_golds(method(JOINT, {}), queries, 3).tolist()
-        _, then = method(JOINT, {}).parts
+        _, then = method(JOINT, {}).nested
         assert then.lam == PivotTokenIndex.build({"is": ICELANDIC}).lam
 
 

@@ -121,8 +121,8 @@ def test_large_worlds(large, lam):
 
 def test_pruning_changes_nothing_and_prunes(large):
     _, index, queries = large
-    pruned = index.tokens.search(queries, 5, lam=0.4)
-    exhaustive = index.tokens.search(queries, 5, lam=0.4, prune=False)
+    pruned = index.token_index.search(queries, 5, lam=0.4)
+    exhaustive = index.token_index.search(queries, 5, lam=0.4, prune=False)
     assert np.array_equal(pruned.found, exhaustive.found)
     for row, found in enumerate(pruned.found):
         assert np.array_equal(pruned.score[row, :found], exhaustive.score[row, :found])
@@ -134,7 +134,7 @@ def test_pruning_changes_nothing_and_prunes(large):
 def test_no_bound_is_under_a_score(large, lam):
     _, index, queries = large
     for query in queries:
-        bound, groups, unit, scores = bounds_and_scores(index.tokens, query, lam)
+        bound, groups, unit, scores = bounds_and_scores(index.token_index, query, lam)
         assert np.all(bound * (1 + 1e-12) >= unit * scores.reshape(len(bound), -1).max(1))
         assert np.all(groups >= bound.reshape(len(groups), -1).max(1))
 
@@ -197,7 +197,7 @@ def test_shares_are_refused_with_smoothing():
 @SLOW
 def test_tokens_are_counted(world, smoothing):
     """Nodes of the trie that are no tokens have no totals, also with smoothing."""
-    assert index_of(world, smoothing).tokens.known == len(oracle_of(world, smoothing).tokens)
+    assert index_of(world, smoothing).token_index.known == len(oracle_of(world, smoothing).tokens)
 
 
 @pytest.mark.parametrize("lam", [1.0, 1e6])
@@ -206,7 +206,7 @@ def test_bounds_hold_what_smoothing_adds(lam):
     world = large_world(7, entities=600, letters="ab")
     index = index_of(world, 1e4)
     queries = [mention for mention, _, _ in world.target[::60]] + ["ab" * 40]
-    pruned = index.tokens.search(queries, 10, lam=lam)
-    exhaustive = index.tokens.search(queries, 10, lam=lam, prune=False)
+    pruned = index.token_index.search(queries, 10, lam=lam)
+    exhaustive = index.token_index.search(queries, 10, lam=lam, prune=False)
     assert np.array_equal(pruned.score, exhaustive.score)
     assert np.array_equal(pruned.rank, exhaustive.rank)

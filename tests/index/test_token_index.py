@@ -123,8 +123,8 @@ def test_every_path_gives_the_same(large):
     assert [index.candidates([query], 30)[0] for query in queries] == expected
     for k in (1, 10):
         assert index.candidates(queries, k) == [answer[:k] for answer in expected]
-    pruned = index.tokens.search(queries, 30, lam=0.4)
-    exhaustive = index.tokens.search(queries, 30, lam=0.4, prune=False)
+    pruned = index.token_index.search(queries, 30, lam=0.4)
+    exhaustive = index.token_index.search(queries, 30, lam=0.4, prune=False)
     assert np.array_equal(pruned.found, exhaustive.found)
     for row, found in enumerate(pruned.found):
         assert np.array_equal(pruned.score[row, :found], exhaustive.score[row, :found])
@@ -133,8 +133,8 @@ def test_every_path_gives_the_same(large):
 
 def test_pruning_prunes(large):
     _, index, queries = large
-    pruned = index.tokens.search(queries, 5, lam=0.4)
-    exhaustive = index.tokens.search(queries, 5, lam=0.4, prune=False)
+    pruned = index.token_index.search(queries, 5, lam=0.4)
+    exhaustive = index.token_index.search(queries, 5, lam=0.4, prune=False)
     assert pruned.work[:, 1].sum() < 0.8 * exhaustive.work[:, 1].sum()
 
 
@@ -142,7 +142,7 @@ def test_pruning_prunes(large):
 def test_no_bound_is_under_a_score(large, lam):
     _, index, queries = large
     for query in queries:
-        bound, groups, unit, scores = bounds_and_scores(index.tokens, query, lam)
+        bound, groups, unit, scores = bounds_and_scores(index.token_index, query, lam)
         assert np.all(bound * (1 + 1e-12) >= unit * scores.reshape(len(bound), -1).max(1))
         assert np.all(groups >= bound.reshape(len(groups), -1).max(1))
 

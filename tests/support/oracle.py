@@ -1,4 +1,4 @@
-"""The formula of the README in dictionaries: slow, short, obviously right. It judges all fast code.
+"""The formula of docs/design.md in dictionaries: slow, short, obviously right; it judges fast code.
 
 It imports nothing from candgen, and mentions are taken as they are: normalise them first.
 """

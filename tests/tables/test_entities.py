@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import candgen
 from candgen.errors import StorageError, TableError
+from candgen.protocols import entity_ids_of
 from candgen.storage import index_folder
 from candgen.tables.entities import Described, Descriptions, read_entities
 from candgen.wikidata.tables import ENTITIES as WIKIDATA_SCHEMA
@@ -101,7 +102,7 @@ def test_only_what_the_index_has_is_kept_and_the_names_of_types(tmp_path):
     path = written(tmp_path, "tsv")
     path.write_text(TSV + "Q1\ten\tuniverse\t\tQ2\nQ2\ten\tEarth\t\t\n", encoding="utf-8")
     for generator in (toy_index(), candgen.Rerank(toy_index())):
-        found = Descriptions.of_known(read_entities(path), generator, path)
+        found = Descriptions.of_known(read_entities(path), entity_ids_of(generator), path)
         assert sorted(found.entities) == ["Q1741", "Q282", "Q515"]
         assert found.of("Q515")[1].name == "city"
 
@@ -146,7 +147,9 @@ def test_other_bad_files_are_one_sentence(tmp_path):
         read_entities(tmp_path / "a.csv")
     (tmp_path / "other.tsv").write_text("entity\tname\nX1\tother\n", encoding="utf-8")
     with pytest.raises(TableError, match="none of the entities of the index"):
-        Descriptions.of_known(read_entities(tmp_path / "other.tsv"), toy_index(), "other.tsv")
+        Descriptions.of_known(
+            read_entities(tmp_path / "other.tsv"), entity_ids_of(toy_index()), "other.tsv"
+        )
 
 
 def test_what_is_stored_in_another_way_is_one_sentence(tmp_path):

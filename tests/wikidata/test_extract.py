@@ -600,7 +600,7 @@ def test_a_failure_while_tables_are_written_leaves_nothing(tmp_path, monkeypatch
 
 KILLED = """
 import os, signal, sys
-from candgen.wikidata import work as wikidata_work
+from candgen.wikidata import work_folder as wikidata_work
 from candgen.wikidata.extract import extract_wikidata
 from candgen.wikidata.names import Selection
 

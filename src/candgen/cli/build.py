@@ -324,10 +324,11 @@ def _dev_queries(path: Path, *, skip_bad_rows: bool) -> "Sequence[Query]":
 
 def _summary(output: Path, method: "Method", generator: "Generator", seconds: float) -> str:
     """What was built, how large it is, and how long it took."""
+    from candgen.protocols import TokenIndexed  # noqa: PLC0415
     from candgen.storage import index_folder  # noqa: PLC0415
 
-    index: Any = getattr(generator, "tokens", None)
-    if hasattr(index, "postings"):
+    if isinstance(generator, TokenIndexed):
+        index = generator.token_index
         numbers = {
             "entities": len(index.entities),
             "tokens": index.known,

@@ -49,10 +49,12 @@ def explain(
     that smoothing adds where an index is smoothed. Of an index with a second stage, first comes
     what moved the entity to its place there.
     """
+    from candgen.protocols import Explains  # noqa: PLC0415 (--help need not wait for NumPy)
+
     with progress_bar() as progress:
         progress(f"opening {index}", 0.0)
         generator = candgen.load(index)
-        if not hasattr(generator, "explain"):
+        if not isinstance(generator, Explains):
             raise ParameterError(
                 f"{index} holds a generator that cannot explain its candidates: pti, its versions "
                 "and rerank can"
@@ -67,7 +69,9 @@ def explain(
 
 
 def _show(explanation: Any) -> None:  # noqa: ANN401
-    if not hasattr(explanation, "properties"):
+    from candgen.generators.rerank.explanation import RerankExplanation  # noqa: PLC0415
+
+    if not isinstance(explanation, RerankExplanation):
         _show_index(explanation)
         return
     show_rerank(explanation)

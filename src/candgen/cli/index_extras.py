@@ -46,8 +46,9 @@ class Table:
 
     def chosen(self, generator: Any) -> "Descriptions | None":  # noqa: ANN401
         """What it says of the entities of a generator."""
+        from candgen.protocols import entity_ids_of  # noqa: PLC0415
         from candgen.tables.entities import Descriptions  # noqa: PLC0415
 
         if self.path is None:
             return None
-        return Descriptions.of_known(self.rows, generator, self.path)
+        return Descriptions.of_known(self.rows, entity_ids_of(generator), self.path)

@@ -204,11 +204,13 @@ def _shortest(candidates: "Sequence[Candidate]") -> list[str]:
 
 def _show(mentions: Sequence[str], answers: Answers, generator: Any) -> None:  # noqa: ANN401
     """Answers for a person, with names where the index knows them."""
+    from candgen.protocols import Names  # noqa: PLC0415 (--help need not wait for NumPy)
+
     for mention, candidates in zip(mentions, answers, strict=True):
         if not candidates:
             show(f"{visible(mention)!r}: no candidates", "")
             continue
-        known = hasattr(generator, "names")
+        known = isinstance(generator, Names)
         made = table("rank", "entity", "score", *["also known as"] * known, right=("rank", "score"))
         made.title, made.title_justify = visible(mention), "left"
         for rank, (entity, score) in enumerate(candidates, start=1):

@@ -236,14 +236,14 @@ def _normalizer(training: "Training", reasons: list[str]) -> str:
 
 def _second_stage(generator: Any, dev: "Sequence[Query]") -> list[str]:  # noqa: ANN401
     """What a second stage changes on dev, where its weights were learned."""
-    weights = getattr(generator, "weights", None)
-    if weights is None:
-        return []
     from candgen.evaluation.evaluate import evaluate  # noqa: PLC0415
+    from candgen.generators.rerank.rerank import Rerank  # noqa: PLC0415
 
-    report = evaluate({"first": generator.generator, "both": generator}, dev, ks=(1, 30))
+    if not isinstance(generator, Rerank):
+        return []
+    report = evaluate({"first": generator.first_stage, "both": generator}, dev, ks=(1, 30))
     first, both = (report.recall(name, k=1) for name in ("first", "both"))
-    shown = ", ".join(f"{name} {value:.2f}" for name, value in weights._asdict().items())
+    shown = ", ".join(f"{name} {value:.2f}" for name, value in generator.weights._asdict().items())
     said = (
         f"The second stage puts {both:.1f}% of the dev queries' entities first, the first stage "
         f"{first:.1f}%; weights, learned there: {shown}."

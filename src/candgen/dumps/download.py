@@ -22,9 +22,8 @@ from candgen.dumps.published import (
     parse_status,
     run_dates,
 )
-from candgen.errors import ParameterError, StorageError
+from candgen.errors import ParameterError, StorageError, shown
 from candgen.storage.versions import version
-from candgen.tables.rows import shown
 
 __all__ = ["WIKIMEDIA", "DownloadError", "Fetched", "Kind", "Network", "State", "download"]
 

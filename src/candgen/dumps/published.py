@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from candgen.errors import CandgenError, ParameterError
-from candgen.tables.rows import shown
+from candgen.errors import CandgenError, ParameterError, shown
 
 
 class DownloadError(CandgenError, OSError):

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from candgen.errors import ParameterError, StorageError
+from candgen.errors import ParameterError, StorageError, shown
 from candgen.evaluation.split import TYPES_OF, Split
 from candgen.storage.atomic import write_text
 from candgen.storage.atomic_folder import atomic_folder
@@ -24,7 +24,6 @@ from candgen.storage.manifest import render
 from candgen.storage.versions import version
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query, read_queries, write_queries
-from candgen.tables.rows import shown
 
 FORMAT = "candgen dataset"
 FORMAT_VERSION = 1

@@ -19,7 +19,9 @@ from candgen.protocols import (
     Ranks,
     Searched,
     Training,
+    covers,
     gold_rank,
+    is_generator,
     no_progress,
     rank_golds,
 )
@@ -59,7 +61,7 @@ def evaluate(
     if not isinstance(generators, Mapping) or not generators:
         raise ParameterError("generators: expected a dict of at least one, such as {'pti': index}")
     for name, generator in generators.items():
-        if not callable(getattr(generator, "candidates", None)):
+        if not is_generator(generator):
             raise ParameterError(f"{name} is {generator!r}, which has no method candidates")
     if pivots is not None and not isinstance(pivots, Mapping):
         raise ParameterError("pivots: expected a dict of tables, such as {'is': icelandic}")
@@ -86,7 +88,7 @@ def _answers(
     k: int,
     progress: Progress,
 ) -> Iterator[Answer]:
-    knows = getattr(generator, "knows", None)
+    knows = generator.knows if covers(generator) else None
     for first in range(0, len(queries), QUERIES_AT_ONCE):
         progress(f"asking {name}", first / len(queries))
         batch = queries[first : first + QUERIES_AT_ONCE]

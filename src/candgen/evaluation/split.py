@@ -14,11 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.errors import ParameterError
+from candgen.errors import ParameterError, shown
 from candgen.evaluation.shuffle import Integers, shuffle_keys
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import EASY, HARD, MEDIUM, TYPES, Query
-from candgen.tables.rows import SCHEMA, Rows, shown
+from candgen.tables.rows import SCHEMA, Rows
 from candgen.text.normalize import check_normalizer, normalize_many
 
 Setting = Literal["joint", "zero-shot", "high-resource"]

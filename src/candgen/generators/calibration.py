@@ -61,6 +61,12 @@ class Calibration:
     queries: int = 0
 
     @classmethod
+    def default(cls, kind: str) -> "Calibration":
+        """Return the fixed calibration of a kind of generator, for where nothing was learned."""
+        link = LINKS.get(kind, "log")
+        return cls(link, FIXED[link])
+
+    @classmethod
     def learn(cls, generator: Any, dev: Sequence[Query]) -> "Calibration":  # noqa: ANN401
         """Ask a generator, which has not learned from them, for the candidates of dev queries."""
         link = LINKS.get(generator.contents().kind, "log")
@@ -96,10 +102,9 @@ class Calibration:
     @classmethod
     def from_stored(cls, stored: Stored) -> "Calibration":
         """What is stored with a generator; the fixed one for its kind if nothing is."""
-        link = LINKS.get(stored.kind, "log")
         arrays = strip_prefix(PREFIX, stored.arrays)
         if not arrays:
-            return cls(link, FIXED[link])
+            return cls.default(stored.kind)
         try:
             weights = Weights(*arrays["weights"].tolist())
             queries = int(arrays["queries"][0])
@@ -108,7 +113,7 @@ class Calibration:
                 f"{stored.path} has a calibration that this version of candgen cannot read: "
                 "tune the index again"
             ) from error
-        return cls(link, weights, queries)
+        return cls(LINKS.get(stored.kind, "log"), weights, queries)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What is stored."""
@@ -132,6 +137,10 @@ class Calibration:
         total = math.exp(none - most) + float(raised[:DEPTH].sum())
         shares: list[float] = (raised / total).tolist()
         return shares
+
+
+DEFAULT = Calibration("log", FIXED["log"])
+"""The fixed one of a generator whose scores are not a second stage's."""
 
 
 def _length(mention: str) -> float:

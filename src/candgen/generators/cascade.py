@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from candgen.errors import ParameterError
+from candgen.generators.calibration import Calibration
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.nesting import pack_parts, stored_part
 from candgen.generators.tiers import ask_in_turn
+from candgen.protocols import Names, Summarizes, Summary, covers, is_generator
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored
 from candgen.tables.source_mentions import SourceMention
-
-Knows = Callable[[Sequence[str]], list[bool]]
 
 
 class Cascade:
@@ -38,14 +38,15 @@ class Cascade:
     """
 
     def __init__(self, first: Any, then: Any, *more: Any, fill: bool = False) -> None:  # noqa: ANN401
-        self.parts = (first, then, *more)
+        self.nested = (first, then, *more)
         self.fill = fill
+        self.calibration = Calibration.default("cascade")
         if not isinstance(fill, bool):
             raise ParameterError(f"fill is {fill!r}: expected True or False")
-        for number, part in enumerate(self.parts, start=1):
-            if isinstance(part, type) or not callable(getattr(part, "candidates", None)):
+        for number, each in enumerate(self.nested, start=1):
+            if not is_generator(each):
                 raise ParameterError(
-                    f"generator {number} is {part!r}, which cannot be asked for candidates: "
+                    f"generator {number} is {each!r}, which cannot be asked for candidates: "
                     "expected one that is built, such as a PivotTokenIndex"
                 )
 
@@ -55,26 +56,46 @@ class Cascade:
         score = number of generators left + s / (1 + s),  s the score that its generator gives
         """
         asked = check_query(mentions, k)
-        return ask_in_turn([part.candidates for part in self.parts], asked, k, fill=self.fill)
+        return ask_in_turn([each.candidates for each in self.nested], asked, k, fill=self.fill)
 
-    @property
-    def knows(self) -> Knows | None:
-        """``knows(entities)``: whom any generator knows; None if one of them cannot tell."""
-        asks = [ask for part in self.parts if (ask := getattr(part, "knows", None)) is not None]
-        if len(asks) < len(self.parts):
-            return None
+    def knows(self, entities: Sequence[str]) -> list[bool]:
+        """Return, for each entity, whether any of the generators knows it.
 
-        def known(entities: Sequence[str]) -> list[bool]:
-            return [any(answers) for answers in zip(*(ask(entities) for ask in asks), strict=True)]
-
-        return known
+        Raises ParameterError if one of them cannot tell: see ``candgen.protocols.covers``.
+        """
+        for number, each in enumerate(self.nested, start=1):
+            if not covers(each):
+                raise ParameterError(f"generator {number}, {each!r}, has no method knows")
+        answers = (each.knows(entities) for each in self.nested)
+        return [any(known) for known in zip(*answers, strict=True)]
 
     def names(self, entity: str) -> list[SourceMention]:
-        """The mentions of an entity, from the first generator that has any."""
-        for part in self.parts:
-            if hasattr(part, "names") and (found := part.names(entity)):
+        """Return the mentions of an entity, from the first generator that has any."""
+        for each in self.nested:
+            if isinstance(each, Names) and (found := each.names(entity)):
                 return list(found)
         return []
+
+    def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
+        """Return how likely each candidate is the right one; ask for at least 30 candidates.
+
+        Learned on dev queries if the index was tuned, fixed otherwise: see ``Calibration``.
+        """
+        return self.calibration.probabilities(mention, candidates)
+
+    def summary(self) -> Summary:
+        """Return what is known of the nested generators together."""
+        known = [each.summary() for each in self.nested if isinstance(each, Summarizes)]
+        return Summary(
+            "Cascade",
+            next((each.language for each in known if each.language), None),
+            tuple(dict.fromkeys(pivot for each in known for pivot in each.pivots)),
+            max((each.entities or 0 for each in known), default=None),
+            postings=sum(each.postings or 0 for each in known) or None,
+        )
+
+    def __repr__(self) -> str:
+        return str(self.summary())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all generators to one folder that ``candgen.load`` opens."""
@@ -82,7 +103,7 @@ class Cascade:
 
     def contents(self) -> Contents:
         """What is stored: the contents of each generator, under a name of its own."""
-        described, arrays, inputs = pack_parts(self.parts, "cascade")
+        described, arrays, inputs = pack_parts(self.nested, "cascade")
         return Contents("cascade", {"fill": self.fill, "parts": described}, arrays, inputs)
 
     @classmethod
@@ -91,4 +112,6 @@ class Cascade:
         parts = [
             open_part(stored_part(stored, at)) for at in range(len(stored.parameters["parts"]))
         ]
-        return cls(*parts, fill=stored.parameters["fill"])
+        made = cls(*parts, fill=stored.parameters["fill"])
+        made.calibration = Calibration.from_stored(stored)
+        return made

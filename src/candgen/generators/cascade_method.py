@@ -35,7 +35,7 @@ def _first(training: Training, parameters: Parameters) -> WikiPriors:
 
 def size(cascade: Cascade) -> Size:
     """How many numbers both generators keep, and which share of all the threshold removed."""
-    first, then = cascade.parts
+    first, then = cascade.nested
     dropped = then.parameters["dropped"]
     removed = dropped["priors"] + dropped["posteriors"]
     kept = wikipriors_method.size(first).parameters + pivot_method.size(then).parameters

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from candgen.errors import ConformanceError, ParameterError, Violation
-from candgen.protocols import Generator
+from candgen.protocols import Generator, covers
 
 EVERYTHING = 1_000_000
 """A k larger than most candidate spaces."""
@@ -153,9 +153,9 @@ def _distinct(asked: _Asked) -> Iterator[Violation]:
 
 def _space(asked: _Asked) -> Iterator[Violation]:
     """What is a candidate, the generator knows; for those that can say what they know."""
-    knows = getattr(asked.generator, "knows", None)
-    if knows is None:
+    if not covers(asked.generator):
         return
+    knows = asked.generator.knows
     for mention, answer in asked.all():
         entities = [entity for entity, _ in _comparable(answer)]
         try:
@@ -258,7 +258,7 @@ def _kept(folder: Path, load: Load) -> Rule:
 def _load(path: Path) -> Generator:
     from candgen.generators.registry import load  # noqa: PLC0415
 
-    return load(path)  # type: ignore[no-any-return]
+    return load(path)
 
 
 def _files(path: Path) -> dict[str, bytes]:

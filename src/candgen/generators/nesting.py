@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from candgen.errors import StorageError
+from candgen.protocols import Storable
 from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
 
 
@@ -20,7 +21,7 @@ def pack_parts(generators: Sequence[Any], whole: str) -> Parts:
     """The contents of generators that a ``whole``, such as a cascade, is made of."""
     packed = Parts([], {}, {})
     for number, part in enumerate(generators):
-        if not hasattr(part, "contents"):
+        if not isinstance(part, Storable):
             raise StorageError(
                 f"generator {number + 1} is {part!r}, which has no method contents and cannot "
                 f"be stored in a {whole}: give it one, or save the others by themselves"

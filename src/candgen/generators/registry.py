@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from candgen.errors import CandgenError, StorageError
 from candgen.generators.cascade import Cascade
@@ -16,7 +15,7 @@ from candgen.generators.rerank.method import RERANK
 from candgen.generators.rerank.rerank import Rerank
 from candgen.generators.wikipriors import WikiPriors
 from candgen.generators.wikipriors_method import WIKIPRIORS, WIKIPRIORS_RELEASED
-from candgen.protocols import Method
+from candgen.protocols import Index, Method
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Stored
 
@@ -37,7 +36,7 @@ METHODS: dict[str, Method] = {
 """Every method, by the name that tables show: ``METHODS["pti"](training, parameters)`` builds."""
 
 
-def load(path: str | os.PathLike[str], *, verify: bool = False) -> Any:  # noqa: ANN401
+def load(path: str | os.PathLike[str], *, verify: bool = False) -> Index:
     """Open whatever generator was saved at a path, memory-mapped.
 
     ``verify`` reads every byte and compares it with its checksum; without it, only small indexes
@@ -46,7 +45,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = False) -> Any:  # noqa:
     return open_stored(index_folder.load(path, verify=verify))
 
 
-def open_stored(stored: Stored) -> Any:  # noqa: ANN401
+def open_stored(stored: Stored) -> Index:
     """The generator that is stored, or one of those that are stored inside another."""
     if stored.kind not in LOADERS:
         raise StorageError(
@@ -64,7 +63,7 @@ def open_stored(stored: Stored) -> Any:  # noqa: ANN401
         ) from error
 
 
-LOADERS: dict[str, Callable[[Stored], Any]] = {
+LOADERS: dict[str, Callable[[Stored], Index]] = {
     "wikipriors": WikiPriors.from_stored,
     "charagram": Charagram.from_stored,
     "pti": PivotTokenIndex.from_stored,

@@ -12,13 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, StorageError, TableError
+from candgen.generators.calibration import DEFAULT as DEFAULT_CALIBRATION
+from candgen.generators.calibration import Calibration
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.inputs import TARGET, tables_of
 from candgen.generators.tiers import ask_in_turn
 from candgen.index.counts import count, pool
 from candgen.index.token_index import TokenIndex, ranked
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS
-from candgen.protocols import Progress, no_progress
+from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
@@ -29,7 +31,7 @@ from candgen.text.tokenizers import Tokenizer, WholeMention, Words, from_paramet
 Integers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WikiPriors:
     """Candidates by P(entity | mention), and by P(entity | word) for the places that are left.
 
@@ -53,6 +55,7 @@ class WikiPriors:
     sources: Sources
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Any]
+    calibration: Calibration = DEFAULT_CALIBRATION
 
     @classmethod
     def build(
@@ -162,6 +165,24 @@ class WikiPriors:
     def _place(self, entity: str) -> int | None:
         return next(iter(self.tiers.values())).place(entity)
 
+    def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
+        """Return how likely each candidate is the right one; ask for at least 30 candidates.
+
+        Learned on dev queries if the index was tuned, fixed otherwise: see ``Calibration``.
+        """
+        return self.calibration.probabilities(mention, candidates)
+
+    def summary(self) -> Summary:
+        """Return method, language, pivots and sizes."""
+        languages, target = self.parameters["languages"], self.parameters["target"]
+        pivots = tuple(each for each in languages if each != target)
+        entities = len(next(iter(self.tiers.values())).entities)
+        language = self.parameters["language"]
+        return Summary("WikiPriors", language, pivots, entities, postings=self.postings)
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to a folder that ``candgen.load`` opens; what was there is replaced."""
         index_folder.save(path, **self.contents()._asdict())
@@ -192,7 +213,8 @@ class WikiPriors:
         sources = Sources.from_arrays(
             strip_prefix("sources", stored.arrays), languages=stored.parameters["languages"]
         )
-        return cls(tiers, sources, stored.parameters, stored.inputs)
+        calibration = Calibration.from_stored(stored)
+        return cls(tiers, sources, stored.parameters, stored.inputs, calibration)
 
 
 class PriorLists(NamedTuple):

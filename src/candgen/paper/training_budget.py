@@ -8,7 +8,7 @@ attribute ``budget``; of others it is what was asked for.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from candgen.protocols import Method, Parameters
+from candgen.protocols import Method, Parameters, budget_of
 
 PAPER: Mapping[str, int] = {"epochs": 200, "pairs": 80_000}
 """What the paper trained with."""
@@ -24,7 +24,7 @@ def with_budget(
         return result
     found: dict[str, Any] = {f"of_{name}": value for name, value in PAPER.items()}
     found |= {name: parameters[name] for name in PAPER if name in parameters}
-    told = getattr(generator, "budget", None) or {}
+    told = budget_of(generator)
     found |= {name: value for name, value in told.items() if name.removeprefix("of_") in PAPER}
     return {**result, "budget": found}
 

@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
+from candgen.protocols import Explains
 from candgen.service.accept_language import accepted
 from candgen.service.index_registry import facts
 from candgen.service.loaded_index import Late, Opened
@@ -93,7 +94,7 @@ async def explain(request: Request) -> Response:
     opened = service.shelf.take(asked.index)
     check_lam(opened, lam)
     service.note(request, opened, 1, 0)
-    if not hasattr(opened.generator, "explain"):
+    if not isinstance(opened.generator, Explains):
         raise Problem(422, f"the index {opened.name!r} cannot explain its candidates")
     if not opened.knows(entity):
         raise Problem(404, f"there is no entity {entity[:64]!r} in the index {opened.name!r}")

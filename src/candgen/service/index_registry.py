@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from candgen.errors import CandgenError
+from candgen.protocols import Explains, TokenIndexed
 from candgen.service.loaded_index import Opened
 from candgen.service.problems import Problem, busy
 
@@ -124,12 +125,12 @@ def facts(opened: Opened) -> dict[str, Any]:
         "kind": opened.stored.kind,
         "language": opened.language,
         "languages": opened.languages,
-        "entities": len(first.tokens.entities) if hasattr(first, "tokens") else None,
+        "entities": len(first.token_index.entities) if isinstance(first, TokenIndexed) else None,
         "stages": 1 if first is opened.generator else 2,
         "wikidata": opened.wikidata,
         "examples": list(opened.examples),
         "lam": opened.lam,
-        "explains": hasattr(opened.generator, "explain"),
+        "explains": isinstance(opened.generator, Explains),
         "calibrated_on": opened.calibration.queries,
         "types": 0 if opened.descriptions is None else len(opened.descriptions.types),
         "described": 0 if opened.descriptions is None else len(opened.descriptions.entities),

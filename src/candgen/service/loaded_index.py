@@ -14,6 +14,7 @@ from zlib import crc32
 from candgen.generators.calibration import Calibration
 from candgen.generators.pivot.score_breakdown import Shares
 from candgen.generators.registry import open_stored
+from candgen.protocols import Explains, Names, ScoreBreakdown, covers, entity_ids_of, first_stage_of
 from candgen.storage import index_folder
 from candgen.storage.index_folder import MANIFEST, Stored
 from candgen.tables.entities import Described, Descriptions
@@ -113,11 +114,11 @@ class Opened:
     def _some_entities(self) -> list[str]:
         """Entities from here and there, or those that the generator answers with."""
         asked = [each.entity for each in self.ask(["a"], 30)[0]]
-        tokens = getattr(self.first, "tokens", None)
-        if tokens is None:
+        entities = entity_ids_of(self.generator)
+        if entities is None:
             return asked
-        step = max(1, len(tokens.entities) // LOOKED_AT)
-        found: list[str] = tokens.entities[::step]
+        step = max(1, len(entities) // LOOKED_AT)
+        found: list[str] = entities[::step]
         return found
 
     def _examples_among(self, entities: Iterable[str]) -> tuple[str, ...]:
@@ -125,7 +126,7 @@ class Opened:
 
         Among equals they are drawn by lot, always the same: neighbours would be too much alike.
         """
-        if not hasattr(self.generator, "names"):
+        if not isinstance(self.generator, Names):
             return ()
         names = [name for entity in entities for name in self.generator.names(entity)]
         short = [name for name in names if len(name.mention) <= LONGEST_EXAMPLE]
@@ -138,7 +139,7 @@ class Opened:
         mention = self.examples[0] if self.examples else "a"
         for entity, _ in self.ask([mention], 1)[0]:
             self.shares(mention, [entity])
-            if hasattr(self.generator, "explain"):
+            if isinstance(self.generator, Explains):
                 self.generator.explain(mention, entity)
         self.usual = float("inf")  # what took its time to compile is not usual
 
@@ -177,19 +178,15 @@ class Opened:
     @property
     def first(self) -> Any:  # noqa: ANN401
         """The generator, or its first stage, whose scores have parts."""
-        generator = self.generator
-        while hasattr(generator, "generator"):
-            generator = generator.generator
-        return generator
+        return first_stage_of(self.generator)
 
     def shares(
         self, mention: str, entities: Sequence[str], *, lam: float | None = None
     ) -> Sequence[Shares | None]:
         """What the (first stage's) scores of candidates are made of; None if it cannot tell."""
-        if not hasattr(self.first, "shares"):
+        if not isinstance(self.first, ScoreBreakdown):
             return [None] * len(entities)
-        shares: list[Shares] = self.first.shares(mention, entities, lam=lam)
-        return shares
+        return self.first.shares(mention, entities, lam=lam)
 
     def ask(
         self,
@@ -245,7 +242,7 @@ class Opened:
         if known is None:
             rows = [] if self.descriptions is None else self.descriptions.of(entity)
             types = () if self.descriptions is None else self.descriptions.types_of(entity)
-            if not any(row.name for row in rows) and hasattr(self.generator, "names"):
+            if not any(row.name for row in rows) and isinstance(self.generator, Names):
                 rows = [*rows, *_by_frequency(self.generator.names(entity))]
             known = rows, tuple(types)
             if len(self._known) >= REMEMBERED:
@@ -260,8 +257,9 @@ class Opened:
 
     def knows(self, entity: str) -> bool:
         """Whether it may be a candidate, or is at least described."""
-        knows = getattr(self.generator, "knows", None)
-        return bool(self._facts(entity)[0]) or (knows is not None and knows([entity])[0])
+        if self._facts(entity)[0]:
+            return True
+        return covers(self.generator) and self.generator.knows([entity])[0]
 
     def is_sound(self, *, at_once: bool = False) -> bool:
         """Whether its files are those that were opened; a file that is gone still is, in memory.

@@ -88,13 +88,13 @@ class Descriptions:
 
     @classmethod
     def of_known(
-        cls,
-        table: pa.Table,
-        generator: Any,  # noqa: ANN401
-        path: str | os.PathLike[str],
+        cls, table: pa.Table, known: StringTable | None, path: str | os.PathLike[str]
     ) -> "Descriptions":
-        """What a table, read from a path, says of a generator's entities and of their types."""
-        found = cls.from_arrow(_only(table, _known_entities(generator)))
+        """Return what a table, read from a path, says of known entities and of their types.
+
+        Without ``known``, all rows are kept.
+        """
+        found = cls.from_arrow(_only(table, None if known is None else known.to_arrow()))
         if not len(found.entities):
             raise TableError(
                 f"{os.fspath(path)} has none of the entities of the index: do both have the same "
@@ -190,14 +190,6 @@ def _types(
     pairs = np.unique(np.stack([owner, which], axis=1), axis=0).reshape(-1, 2)
     start = np.searchsorted(pairs[:, 0], np.arange(entities + 1))
     return types, start, pairs[:, 1].astype(np.uint32)
-
-
-def _known_entities(generator: Any) -> pa.LargeStringArray | None:  # noqa: ANN401
-    """All entities of a generator; None if it cannot list them."""
-    while hasattr(generator, "generator"):
-        generator = generator.generator
-    tokens = getattr(generator, "tokens", None)
-    return None if tokens is None else tokens.entities.to_arrow()
 
 
 def _only(table: pa.Table, known: pa.LargeStringArray | None) -> pa.Table:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.errors import ParameterError, TableError
-from candgen.tables.rows import LARGEST_COUNT, SCHEMA, RawRows, Rows, collect, shown
+from candgen.errors import ParameterError, TableError, shown
+from candgen.tables.rows import LARGEST_COUNT, SCHEMA, RawRows, Rows, collect
 from candgen.tables.string_table import string_buffers
 from candgen.tables.table_files import FilePath, arrow_rows, read_rows, write_rows
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from candgen.errors import TableError
+from candgen.errors import TableError, shown
 from candgen.storage.atomic import write_text
-from candgen.tables.rows import decoded, row_problem, shown
+from candgen.tables.rows import decoded, row_problem
 
 EASY, MEDIUM, HARD = TYPES = ("easy", "medium", "hard")
 """Gold seen with this mention, seen with others only, never seen in the target's training data."""

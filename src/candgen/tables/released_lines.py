@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from candgen.errors import TableError
+from candgen.errors import TableError, shown
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import TYPES, Query, query_problem
-from candgen.tables.rows import SCHEMA, RawRows, Rows, collect, concat_rows, rows_are_valid, shown
+from candgen.tables.rows import SCHEMA, RawRows, Rows, collect, concat_rows, rows_are_valid
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ENOUGH = 1000

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.errors import TableError
+from candgen.errors import TableError, shown
 from candgen.tables.string_table import string_buffers
 
 LARGEST_COUNT = 2**63 - 1
@@ -92,12 +92,6 @@ def _legal_text(array: pa.LargeStringArray) -> bool:
     except pa.ArrowInvalid:  # not UTF-8
         return False
     return True
-
-
-def shown(value: object) -> str:
-    """Show a value in an error message, cut if it is long."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def collect(

@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from candgen.errors import ParameterError, TableError
+from candgen.errors import ParameterError, TableError, shown
 from candgen.storage.atomic import atomic_write
-from candgen.tables.rows import SCHEMA, RawRows, Rows, collect, concat_rows, rows_are_valid, shown
+from candgen.tables.rows import SCHEMA, RawRows, Rows, collect, concat_rows, rows_are_valid
 from candgen.tables.string_table import string_buffers
 
 _LOG = logging.getLogger("candgen")

@@ -4,9 +4,9 @@ import gzip
 import zlib
 from pathlib import Path
 
-from candgen.errors import TableError
+from candgen.errors import TableError, shown
 from candgen.tables.mention_table import MentionTable
-from candgen.tables.rows import decoded, shown
+from candgen.tables.rows import decoded
 
 
 def read_target(path: Path, *, skip_bad_rows: bool = False) -> MentionTable | list[str]:

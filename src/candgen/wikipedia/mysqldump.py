@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import BinaryIO, NamedTuple
 
-from candgen.errors import TableError
-from candgen.tables.rows import shown
+from candgen.errors import TableError, shown
 
 Value = int | float | bytes | None
 """What a column may hold; text is bytes, because MySQL's binary columns need not be UTF-8."""

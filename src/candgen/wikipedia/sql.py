@@ -16,8 +16,7 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from candgen.errors import TableError
-from candgen.tables.rows import shown
+from candgen.errors import TableError, shown
 from candgen.wikipedia.mysqldump import Value, rows
 
 __all__ = [

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from candgen.errors import TableError
-from candgen.tables.rows import shown
+from candgen.errors import TableError, shown
 
 _LOG = logging.getLogger("candgen")
 _MARK = b"\xef\xbb\xbf"  # a byte order mark

@@ -333,10 +333,10 @@ def test_answering_needs_no_torch(quick, tmp_path):
     code = f"""
 import sys
 sys.modules["torch"] = None
-from candgen import storage
+from candgen.storage import index_folder
 from candgen.generators.neural.charagram import Charagram
 from candgen.generators.neural.method import CHARAGRAM
-loaded = Charagram.from_stored(storage.load({str(tmp_path / "x")!r}))
+loaded = Charagram.from_stored(index_folder.load({str(tmp_path / "x")!r}))
 print(loaded.candidates(["биба"], 2)[0])
 try:
     Charagram.build({{"bg": None}}, english=None)

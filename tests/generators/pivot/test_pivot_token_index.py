@@ -98,7 +98,7 @@ def test_mentions_that_vanish_are_dropped_and_logged(caplog):
     index = PivotTokenIndex.build({"fo": table})
     assert "fo: left out 2 without a token, of 3 mentions" in caplog.text
     assert index.candidates(["\u200b", "", " ", "Ey"])[:3] == [[], [], []]
-    assert list(index.tokens.entities) == ["Q3"]
+    assert list(index.token_index.entities) == ["Q3"]
 
 
 def test_queries_of_every_kind():
@@ -197,7 +197,7 @@ def test_everything_under_the_threshold():
     index = build(
         threshold=1.0, pivots=None, target=MentionTable.from_pairs([("ab", "Q1"), ("ab", "Q2")])
     )
-    assert index.tokens.postings == 0
+    assert index.token_index.postings == 0
     assert index.candidates(["ab"]) == [[]]
     assert index.parameters["dropped"] == {"priors": 6, "posteriors": 6, "postings": 6}
 

@@ -24,21 +24,21 @@ def check(index, mention, entities, lam):
 @settings(max_examples=60)
 def test_they_are_what_explain_says(world, mention, lam):
     index = world.index()
-    check(index, mention, index.tokens.entities[:], lam)
+    check(index, mention, index.token_index.entities[:], lam)
 
 
 @given(worlds.worlds(), worlds.mentions())
 @settings(max_examples=10)
 def test_also_where_each_language_has_a_layer_of_its_own(world, mention):
     index = world.index(fusion="probabilities")
-    check(index, mention, index.tokens.entities[:], 1.0)
+    check(index, mention, index.token_index.entities[:], 1.0)
 
 
 def test_in_many_blocks():
     world = worlds.large_world(3, entities=300, letters="abcd", threshold=0.01)
     index = world.index()
     for mention in ("abca", "dd", "", "x", "abcdabcdabcd"):
-        check(index, mention, index.tokens.entities[::7], 0.4)
+        check(index, mention, index.token_index.entities[::7], 0.4)
 
 
 @given(st.text(max_size=5))

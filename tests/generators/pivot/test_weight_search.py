@@ -67,8 +67,8 @@ def test_contributions_are_those_of_indexes(world):
         assert each.recall_without == metrics.recall(ranks, k)
         assert each.loss == pytest.approx(recall - metrics.recall(ranks, k))
         assert each.mrr_loss == pytest.approx(mrr - metrics.mrr(ranks))
-        assert each.entries == index.tokens.postings - rest.tokens.postings
-        assert each.share == pytest.approx(each.entries / index.tokens.postings)
+        assert each.entries == index.token_index.postings - rest.token_index.postings
+        assert each.share == pytest.approx(each.entries / index.token_index.postings)
 
 
 def names(seed, *, size, letters="abcd", length=6):

@@ -73,7 +73,7 @@ def test_an_ngram_has_a_form_for_each_inner_character(text, low, more):
 def test_bigrams_have_no_inner_character():
     assert CharNgrams(1, 2, wildcards=True).tokens("abc") == CharNgrams(1, 2).tokens("abc")
     # Three letters, the mark, which is the same at both ends, and four bigrams.
-    assert build([("abc", "Q1")], CharNgrams(1, 2, wildcards=True)).tokens.postings == 8
+    assert build([("abc", "Q1")], CharNgrams(1, 2, wildcards=True)).token_index.postings == 8
 
 
 @given(st.text("ab", min_size=1, max_size=12), TOKENIZERS)
@@ -106,8 +106,8 @@ def test_large_worlds(letters):
     queries = [mention for mention, _, _ in random.Random(0).sample(world.target, 25)]
     for query, found in zip(queries, index.candidates(queries, 30), strict=True):
         agree(found, oracle.candidates(query, 30))
-    pruned = index.tokens.search(queries, 5, lam=0.4)
-    exhaustive = index.tokens.search(queries, 5, lam=0.4, prune=False)
+    pruned = index.token_index.search(queries, 5, lam=0.4)
+    exhaustive = index.token_index.search(queries, 5, lam=0.4, prune=False)
     assert np.array_equal(pruned.score, exhaustive.score)
     assert pruned.work[:, 1].sum() < exhaustive.work[:, 1].sum()
 
@@ -172,8 +172,8 @@ def test_an_asterisk_in_a_text_is_no_wildcard():
 def test_a_long_mention():
     index = build([("ab" * 20, "Q1"), ("ba" * 3, "Q2")])
     long = "ab" * 3_000
-    tokens, times = index.tokens.tokens(long)
-    assert times.sum() > 0.99 * len(index.tokens.vocabulary.tokenizer.tokens(long))
+    tokens, times = index.token_index.tokens(long)
+    assert times.sum() > 0.99 * len(index.token_index.vocabulary.tokenizer.tokens(long))
     assert [c.entity for c in index.candidates([long])[0]] == ["Q1", "Q2"]
     assert len(tokens) == len(set(tokens.tolist()))
 
@@ -214,7 +214,7 @@ def test_files(tmp_path):
     a, b = ({file.name: file.read_bytes() for file in (tmp_path / x).iterdir()} for x in ("a", "b"))
     assert a == b
     loaded = candgen.load(tmp_path / "a")
-    assert loaded.tokens.vocabulary.tokenizer == tokenizer
+    assert loaded.token_index.vocabulary.tokenizer == tokenizer
     queries = [mention for mention, _, _ in world.target[:40]]
     assert loaded.candidates(queries) == index.candidates(queries)
     why = loaded.explain(queries[0], rows[0][1])
@@ -231,6 +231,10 @@ def test_real_names(shared_data):
         PivotTokenIndex.build({"is": table}, language="fo", tokenizer=tokenizer)
         for tokenizer in (CharNgrams(2, 5), CharNgrams(2, 5, wildcards=True))
     )
-    assert 2 * plain.tokens.postings < hidden.tokens.postings < 4 * plain.tokens.postings
+    assert (
+        2 * plain.token_index.postings
+        < hidden.token_index.postings
+        < 4 * plain.token_index.postings
+    )
     found = [np.count_nonzero(rank_golds(index, queries, 30)) for index in (plain, hidden)]
     assert found[1] >= 0.99 * found[0] > 0

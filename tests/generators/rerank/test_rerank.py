@@ -13,7 +13,7 @@ from candgen.generators import METHODS
 from candgen.generators.conformance import check_generator
 from candgen.generators.rerank.rerank import Rerank
 from candgen.generators.rerank.weights import FIXED, Weights
-from candgen.protocols import Training
+from candgen.protocols import Training, covers
 from candgen.text.normalize import normalize
 from tests.generators.test_conformance import SPLIT, TABLES
 from tests.support.rerank_oracle import NaiveModel, NaiveStage
@@ -241,7 +241,9 @@ def test_cascades_inside_and_outside(tmp_path):
     rerank = Rerank(first, pivots={"is": ICELANDIC}, target=FAROESE, language="fo")
     check_generator(rerank, ["Vín", "Wien", "Rúm", ""], folder=tmp_path / "inside")
     check_generator(Cascade(rerank, pti()), ["Vín", "Wien", "Rúm"], folder=tmp_path / "outside")
-    assert [type(part) for part in candgen.load(tmp_path / "inside/first.candgen").generator.parts]
+    assert [
+        type(part) for part in candgen.load(tmp_path / "inside/first.candgen").first_stage.nested
+    ]
 
 
 def test_it_may_romanise_what_the_first_stage_does_not():
@@ -261,7 +263,7 @@ def test_names_and_knowledge_are_those_of_the_generator():
     assert rerank.knows(["Q584", "Q1"]) == [True, False]
     own = Rerank(Listed(("Q1", 1.0)), pivots={"is": ICELANDIC})
     assert own.names("Q1741") == []
-    assert own.knows is None
+    assert not covers(own)
 
 
 # ---------------------------------------------------------------- what it learns from
@@ -348,7 +350,7 @@ def test_an_explanation_adds_up():
             assert tuple(each.weight for each in told.properties) == rerank.weights
             assert "".join(edit.after for edit in told.edits) == told.normalized
             assert "".join(edit.before for edit in told.edits) == told.spelling
-            assert told.first == rerank.generator.explain(mention, entity)
+            assert told.first == rerank.first_stage.explain(mention, entity)
             behind = sum(each.ahead for each in told.properties)
             leader = rerank.explain(mention, told.leader)
             assert behind == pytest.approx(

@@ -137,11 +137,11 @@ def test_it_is_tuned_like_others():
     assert set(tuning.best.parameters) >= {"alpha", "lam"}
     built = METHODS["rerank"](training, {**tuning.best.parameters, "depth": 50})
     assert built.depth == 50
-    assert built.generator.parameters["lam"] == tuning.best.parameters["lam"]
-    assert built.generator.parameters["normalizer"] == built.stage.normalizer == "latin"
+    assert built.first_stage.parameters["lam"] == tuning.best.parameters["lam"]
+    assert built.first_stage.parameters["normalizer"] == built.stage.normalizer == "latin"
     assert built.learned["queries"] > 0
     assert (
-        METHODS["rerank"].size(built).parameters > METHODS["pti"].size(built.generator).parameters
+        METHODS["rerank"].size(built).parameters > METHODS["pti"].size(built.first_stage).parameters
     )
 
 
@@ -150,7 +150,7 @@ def test_pivots_that_are_left_out_lend_their_names():
     training = Training({"is": TABLES["is"], "de": TABLES["de"]}, SPLIT.train, "fo")
     built = METHODS["rerank"](training, {"alpha": {"is": 0.4, "de": 0.0}})
     alone = METHODS["rerank"](Training({"is": TABLES["is"]}, SPLIT.train, "fo"), {"alpha": 0.4})
-    assert built.generator.candidates(["Tórshavn"]) == alone.generator.candidates(["Tórshavn"])
+    assert built.first_stage.candidates(["Tórshavn"]) == alone.first_stage.candidates(["Tórshavn"])
     known = [row[:2] for row in TABLES["de"] if alone.knows([row[1]])[0]]
     assert 0 < len(known) < len(TABLES["de"])
     lent = normalize_many([mention for mention, _ in known], "latin", language="de")

@@ -151,7 +151,7 @@ def test_it_is_explained(cli, tmp_path):
     assert told.translation == "लेना river"
     assert told.normalized == "lena river" == "".join(edit.after for edit in told.edits)
     assert [word[:2] for word in told.words] == [("nadi", "river")]
-    assert told.first == both.generator.explain("लेना नदी" if told.before else "लेना river", "Q3")
+    assert told.first == both.first_stage.explain("लेना नदी" if told.before else "लेना river", "Q3")
     done = cli("explain", tmp_path / "x.candgen", "लेना नदी", "Q3")
     share = told.words[0].probability
     assert f"seen as 'lena river', where nadi is river (p = {share:.2f})" in done.out

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from candgen.generators.calibration import DEFAULT as DEFAULT_CALIBRATION
+from candgen.generators.calibration import Calibration
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.inputs import tables_of
 from candgen.generators.neural.inference import ENCODERS, Encode
@@ -17,7 +19,7 @@ from candgen.generators.neural.token_rows import Spelling
 from candgen.generators.neural.training import LEAST, TOKENIZERS, Options, teach
 from candgen.generators.neural.training_data import EncoderName, Weights
 from candgen.index.token_index import place_of
-from candgen.protocols import Progress, no_progress
+from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
@@ -29,7 +31,7 @@ from candgen.text.normalize import normalize_many
 MENTIONS_AT_ONCE = 4096
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Charagram:
     """Candidates for mentions of a target language, by how near their English names are.
 
@@ -51,6 +53,7 @@ class Charagram:
     sources: Sources
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Any]
+    calibration: Calibration = DEFAULT_CALIBRATION
 
     @classmethod
     def build(
@@ -159,6 +162,22 @@ class Charagram:
         place = place_of(entity, self.entities)
         return [] if place is None else self.sources.of(place)
 
+    def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
+        """Return how likely each candidate is the right one; ask for at least 30 candidates.
+
+        Learned on dev queries if the index was tuned, fixed otherwise: see ``Calibration``.
+        """
+        return self.calibration.probabilities(mention, candidates)
+
+    def summary(self) -> Summary:
+        """Return method, language, pivots and sizes."""
+        target = self.parameters.get("target")
+        pivots = tuple(each for each in self.parameters["languages"] if each != target)
+        return Summary("Charagram", self.language, pivots, len(self.entities))
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the generator to a folder that ``candgen.load`` opens."""
         index_folder.save(path, **self.contents()._asdict())
@@ -188,4 +207,5 @@ class Charagram:
             Sources.from_arrays(strip_prefix("sources", arrays), languages=parameters["sources"]),
             parameters,
             stored.inputs,
+            Calibration.from_stored(stored),
         )

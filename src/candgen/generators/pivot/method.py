@@ -46,7 +46,7 @@ def build(training: Training, parameters: Parameters) -> PivotTokenIndex:
 def size(index: PivotTokenIndex) -> Size:
     """How many priors and posteriors are kept, and which share of all the threshold removed."""
     dropped = index.parameters["dropped"]
-    every = 2 * (index.tokens.postings + dropped["postings"])
+    every = 2 * (index.token_index.postings + dropped["postings"])
     removed = dropped["priors"] + dropped["posteriors"]
     return Size(every - removed, removed / every)
 

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from candgen.errors import ParameterError
+from candgen.generators.calibration import DEFAULT as DEFAULT_CALIBRATION
+from candgen.generators.calibration import Calibration
 from candgen.generators.candidate import Candidate, check_query, check_weight
 from candgen.generators.inputs import TARGET, tables_of, weights_of
 from candgen.generators.pivot.explanation import Explanation, explain
@@ -15,7 +17,7 @@ from candgen.generators.pivot.score_breakdown import Shares, shares
 from candgen.index.counts import count
 from candgen.index.fusion import Fusion, build_index, check_fusion
 from candgen.index.token_index import Hits, TokenIndex
-from candgen.protocols import Progress, no_progress
+from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
@@ -28,7 +30,7 @@ LAM = 0.4
 Scores = Literal["raw", "share"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PivotTokenIndex:
     """Candidates for mentions of a target language, learned from pivots and from the target.
 
@@ -42,10 +44,11 @@ class PivotTokenIndex:
     [('Q282', 2.675), ('Q1741', 2.511)]
     """
 
-    tokens: TokenIndex
+    token_index: TokenIndex
     sources: Sources
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Any]
+    calibration: Calibration = DEFAULT_CALIBRATION
 
     @classmethod
     def build(
@@ -164,9 +167,9 @@ class PivotTokenIndex:
         answers: list[list[Candidate]] = []
         for first in range(0, len(texts), _at_once(k)):
             batch = texts[first : first + _at_once(k)]
-            hits = self.tokens.search(batch, k, lam=lam, threads=threads)
+            hits = self.token_index.search(batch, k, lam=lam, threads=threads)
             if scores == "share":
-                totals = np.array([self.tokens.total(text, lam=lam) for text in batch])
+                totals = np.array([self.token_index.total(text, lam=lam) for text in batch])
                 hits.score[:] = hits.score / np.maximum(totals, 1e-300)[:, np.newaxis]
             answers += self._candidates(hits)
         return answers
@@ -174,38 +177,39 @@ class PivotTokenIndex:
     def _candidates(self, hits: Hits) -> Iterator[list[Candidate]]:
         """Hits as candidates; all at once, because a call for each mention would cost more."""
         there = np.arange(hits.rank.shape[1]) < hits.found[:, np.newaxis]
-        entities = self.tokens.ids(hits.rank[there])
+        entities = self.token_index.ids(hits.rank[there])
         every = list(map(Candidate, entities, hits.score[there].tolist()))
         ends = np.cumsum(hits.found).tolist()
         return (every[start:end] for start, end in zip([0, *ends], ends, strict=False))
 
     def knows(self, entities: Sequence[str]) -> list[bool]:
         """Which of these entities can be candidates at all."""
-        places = map(self.tokens.place, entities)
+        places = map(self.token_index.place, entities)
         return [
-            place is not None and self.tokens.reachable(place, lam=self.lam) for place in places
+            place is not None and self.token_index.reachable(place, lam=self.lam)
+            for place in places
         ]
 
     def names(self, entity: str) -> list[SourceMention]:
         """The mentions of an entity in the tables, the most frequent first; none if unknown."""
-        place = self.tokens.place(entity)
-        return [] if place is None else self.sources.of(self.tokens.number(place))
+        place = self.token_index.place(entity)
+        return [] if place is None else self.sources.of(self.token_index.number(place))
 
     def explain(self, mention: str, entity: str, *, lam: float | None = None) -> Explanation:
         """Why the entity has the score it has for this mention."""
         if not isinstance(mention, str) or not isinstance(entity, str):
             raise ParameterError("explain takes one mention and one entity, both strings")
         lam = self.lam if lam is None else check_weight("lam", lam)
-        place = self.tokens.place(entity)
+        place = self.token_index.place(entity)
         if place is None:
             raise ParameterError(f"{entity!r} is not in this index: nothing to explain")
         return explain(
-            self.tokens,
+            self.token_index,
             self.sources,
             self.parameters,
             mention,
             entity,
-            number=self.tokens.number(place),
+            number=self.token_index.number(place),
             lam=lam,
         )
 
@@ -217,12 +221,36 @@ class PivotTokenIndex:
         if self.parameters.get("fusion") == "probabilities":  # layers: seldom, and one by one
             whole = [self.explain(mention, entity, lam=lam) for entity in entities]
             return [Shares(each.prior, each.posterior, each.languages) for each in whole]
-        places = [self.tokens.place(entity) for entity in entities]
+        places = [self.token_index.place(entity) for entity in entities]
         if missing := [e for e, p in zip(entities, places, strict=True) if p is None]:
             raise ParameterError(f"{missing[0]!r} is not in this index: nothing to explain")
         (text,) = self._normalized([mention])
-        numbers = [self.tokens.number(place) for place in places if place is not None]
-        return shares(self.tokens, self.sources, self.parameters, text, numbers, lam=lam)
+        numbers = [self.token_index.number(place) for place in places if place is not None]
+        return shares(self.token_index, self.sources, self.parameters, text, numbers, lam=lam)
+
+    def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
+        """Return how likely each candidate is the right one; ask for at least 30 candidates.
+
+        Learned on dev queries if the index was tuned, fixed otherwise: see ``Calibration``.
+        """
+        return self.calibration.probabilities(mention, candidates)
+
+    def summary(self) -> Summary:
+        """Return method, language, pivots and sizes."""
+        languages = self.parameters["languages"]
+        pivots = tuple(each for each in languages if each != self.parameters["target"])
+        index = self.token_index
+        return Summary(
+            "PivotTokenIndex",
+            self.language,
+            pivots,
+            len(index.entities),
+            index.known,
+            index.postings,
+        )
+
+    def __repr__(self) -> str:
+        return str(self.summary())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to a folder that ``candgen.load`` opens; what was there is replaced."""
@@ -230,14 +258,14 @@ class PivotTokenIndex:
 
     def contents(self) -> Contents:
         """What is stored."""
-        arrays = {**self.tokens.arrays(), **add_prefix("sources", self.sources.arrays())}
+        arrays = {**self.token_index.arrays(), **add_prefix("sources", self.sources.arrays())}
         return Contents("pti", self.parameters, arrays, self.inputs)
 
     @classmethod
     def from_stored(cls, stored: Stored) -> "PivotTokenIndex":
         """The index that was saved."""
         parameters = stored.parameters
-        tokens = TokenIndex.from_arrays(
+        token_index = TokenIndex.from_arrays(
             stored.arrays,
             tokenizer=from_parameters(parameters["tokenizer"]),
             threshold=parameters["threshold"],
@@ -245,7 +273,8 @@ class PivotTokenIndex:
         sources = Sources.from_arrays(
             strip_prefix("sources", stored.arrays), languages=parameters["languages"]
         )
-        return cls(tokens, sources, parameters, stored.inputs)
+        calibration = Calibration.from_stored(stored)
+        return cls(token_index, sources, parameters, stored.inputs, calibration)
 
     def _normalized(self, mentions: list[str]) -> list[str]:
         return normalize_many(mentions, self.parameters["normalizer"], language=self.language)

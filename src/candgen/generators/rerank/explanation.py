@@ -11,6 +11,7 @@ from candgen.generators.rerank.edit_model import Edit
 from candgen.generators.rerank.stage import Stage
 from candgen.generators.rerank.translations import Word
 from candgen.generators.rerank.weights import Weights
+from candgen.protocols import Explains
 
 
 class Property(NamedTuple):
@@ -125,5 +126,5 @@ def explain(
         stage.edits.edits(text, spelling) if spelling else [],
         said,
         [] if said is None else stage.replaced(mention),
-        generator.explain(found_by, entity) if hasattr(generator, "explain") else None,
+        generator.explain(found_by, entity) if isinstance(generator, Explains) else None,
     )

@@ -47,7 +47,7 @@ def build(training: Training, parameters: Parameters) -> Rerank:
 
 def size(generator: Rerank) -> Size:
     """The entries of the index, and a parameter for each symbol and count that names take."""
-    first = pivot_method.size(generator.generator)
+    first = pivot_method.size(generator.first_stage)
     second = sum(array.size for array in generator.stage.arrays().values())
     return Size(first.parameters + second, first.removed)
 

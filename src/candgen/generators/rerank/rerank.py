@@ -11,14 +11,24 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import ParameterError
+from candgen.generators.calibration import Calibration
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.inputs import tables_of
 from candgen.generators.nesting import pack_parts, stored_part
+from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
 from candgen.generators.rerank.candidate_pool import Answer, Seen
 from candgen.generators.rerank.explanation import RerankExplanation, explain
-from candgen.generators.rerank.stage import Features, Knows, Stage
+from candgen.generators.rerank.stage import Features, Stage
 from candgen.generators.rerank.weights import Weights, learn_weights
-from candgen.protocols import Progress, no_progress
+from candgen.protocols import (
+    Names,
+    Progress,
+    Summarizes,
+    Summary,
+    covers,
+    is_generator,
+    no_progress,
+)
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
@@ -69,7 +79,7 @@ class Rerank:
         weights: Weights | Mapping[str, float] | None = None,
         progress: Progress = no_progress,
     ) -> None:
-        if isinstance(generator, type) or not callable(getattr(generator, "candidates", None)):
+        if not is_generator(generator):
             raise ParameterError(
                 f"the generator is {generator!r}, which cannot be asked for candidates: "
                 "expected one that is built, such as a PivotTokenIndex"
@@ -87,11 +97,12 @@ class Rerank:
             target,
             language,
             normalizer,
-            getattr(generator, "knows", None),
+            generator.knows if covers(generator) else None,
         )
         if weights is not None:
             stage = replace(stage, weights=_checked(weights))
-        self.generator = generator
+        self.first_stage: Any = generator
+        self.calibration = Calibration.default("rerank")
         self.depth = depth
         self.stage = stage
         self.learned = {"pairs": pairs, "queries": 0, "words": len(stage.lexicon.words)}
@@ -142,7 +153,7 @@ class Rerank:
         return answers
 
     def _seen(self, mentions: list[str], k: int) -> Seen:
-        return Seen.of(self.generator, self.stage, mentions, k, self.depth)
+        return Seen.of(self.first_stage, self.stage, mentions, k, self.depth)
 
     def _scores(self, features: Features) -> npt.NDArray[np.float64]:
         # Not a product of matrices, which may round a row otherwise in other company.
@@ -152,13 +163,39 @@ class Rerank:
         return 1.0 + 0.5 * (1.0 + value / (1.0 + np.abs(value)))
 
     @property
-    def knows(self) -> Knows | None:
-        """``knows(entities)``: whom the generator knows; None if it cannot tell."""
-        return getattr(self.generator, "knows", None)
+    def nested(self) -> tuple[Any]:
+        """The generators that are stored inside this one."""
+        return (self.first_stage,)
+
+    def knows(self, entities: Sequence[str]) -> list[bool]:
+        """Return, for each entity, whether the first stage knows it.
+
+        Raises ParameterError if it cannot tell: see ``candgen.protocols.covers``.
+        """
+        if not covers(self.first_stage):
+            raise ParameterError(f"the first stage, {self.first_stage!r}, has no method knows")
+        return list(self.first_stage.knows(entities))
 
     def names(self, entity: str) -> list[SourceMention]:
-        """The mentions of an entity, as the generator has them; none if it has none."""
-        return list(self.generator.names(entity)) if hasattr(self.generator, "names") else []
+        """Return the mentions of an entity, as the first stage has them; none if it has none."""
+        first = self.first_stage
+        return list(first.names(entity)) if isinstance(first, Names) else []
+
+    def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
+        """Return how likely each candidate is the right one; ask for at least 30 candidates.
+
+        Learned on dev queries if the index was tuned, fixed otherwise: see ``Calibration``.
+        """
+        return self.calibration.probabilities(mention, candidates)
+
+    def summary(self) -> Summary:
+        """Return method, language, pivots and sizes, those of the first stage."""
+        first = self.first_stage
+        known = first.summary() if isinstance(first, Summarizes) else Summary("", None, (), None)
+        return known._replace(method="Rerank", language=self.language or known.language)
+
+    def __repr__(self) -> str:
+        return str(self.summary())
 
     def explain(self, mention: str, entity: str) -> RerankExplanation:
         """Why the entity stands where it does, and where the first stage had it."""
@@ -166,7 +203,7 @@ class Rerank:
         seen = self._seen([mention], self.depth)
         scores = self._scores(seen.features)
         order = _ordered(seen.answers[0], scores, len(scores))
-        return explain(self.generator, self.stage, mention, entity, seen, order)
+        return explain(self.first_stage, self.stage, mention, entity, seen, order)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write both stages to a folder that ``candgen.load`` opens."""
@@ -174,7 +211,7 @@ class Rerank:
 
     def contents(self) -> Contents:
         """What is stored: the generator, and beside it the second stage."""
-        described, arrays, inputs = pack_parts([self.generator], "second stage")
+        described, arrays, inputs = pack_parts([self.first_stage], "second stage")
         parameters = {
             "depth": self.depth,
             "learned": self.learned,
@@ -189,7 +226,8 @@ class Rerank:
     def from_stored(cls, stored: Stored, open_part: Callable[[Stored], Any]) -> "Rerank":
         """What was saved; ``open_part`` makes a generator of what is stored of it."""
         made = cls.__new__(cls)
-        made.generator = open_part(stored_part(stored, 0))
+        made.calibration = Calibration.from_stored(stored)
+        made.first_stage = open_part(stored_part(stored, 0))
         made.depth = stored.parameters["depth"]
         made.learned = stored.parameters["learned"]
         made.stage = Stage.from_stored(stored.parameters, strip_prefix("stage", stored.arrays))
@@ -237,13 +275,12 @@ def _names_of(
     generator: Any,  # noqa: ANN401
 ) -> tuple[dict[str, MentionTable], MentionTable | None, str | None]:
     """The tables that a PivotTokenIndex was built from, from the mentions that it keeps."""
-    sources, tokens = getattr(generator, "sources", None), getattr(generator, "tokens", None)
-    if sources is None or tokens is None:
+    if not isinstance(generator, PivotTokenIndex):
         raise ParameterError(
             f"{type(generator).__name__} does not keep the names of its entities: "
             "give pivots, a target or both"
         )
-    tables = sources.tables(tokens.all_ids())
+    tables = generator.sources.tables(generator.token_index.all_ids())
     target = tables.pop(generator.parameters["target"] or "", None)
     return tables, target, generator.language
 

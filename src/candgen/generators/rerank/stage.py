@@ -20,7 +20,7 @@ from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_many
 
-Knows = Callable[[Sequence[str]], list[bool]]
+Knows = Callable[[Sequence[str]], Sequence[bool]]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Answers = Sequence[Sequence[tuple[str, float]]]
