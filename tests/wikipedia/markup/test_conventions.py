@@ -219,6 +219,7 @@ def test_names_of_databases():
         ("-a", "-a"),
         ("a-", "-a"),
         (r"\x{e6}\x41\-\]", "-A]æ"),
+        (r"a\x", "ax"),
         ("a-c-e", "-abce"),
         ("c-a", ""),
     ],

@@ -123,8 +123,8 @@ def characters_of(ranges: str) -> str:
 
 
 def _member(text: str) -> str:
-    if text.startswith("\\x"):
-        return chr(min(int(text[2:].strip("{}"), 16), sys.maxunicode))
+    if text.startswith("\\x") and (digits := text[2:].strip("{}")):
+        return chr(min(int(digits, 16), sys.maxunicode))
     return text[-1]
 
 
