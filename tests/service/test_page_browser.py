@@ -805,7 +805,7 @@ def test_what_is_wrong_is_said_in_the_words_of_the_service(visit):
     visitor = visit()
     page = visitor.open(mention="Vín", k=51)
     alert = page.get_by_role("alert")
-    expect(alert).to_have_text("k is 51: this service gives at most 50")
+    expect(alert).to_have_text("k is 51: this service allows at most 50")
     page.locator("#mention").fill("")
     expect(alert).to_be_hidden()
     page.locator("#mention").fill("Vín")

@@ -131,8 +131,8 @@ def is_answered(service):
     return service.ask(ASKED).status == 200
 
 
-def is_problem(answer, *statuses):
-    """Whether an answer says, in the form of RFC 9457, what is wrong, and no more than that."""
+def assert_problem(answer, *statuses):
+    """Assert that an answer is a problem document (RFC 9457) that reveals nothing internal."""
     assert answer.status in statuses, (answer.status, answer.body)
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -141,11 +141,10 @@ def is_problem(answer, *statuses):
     assert all(isinstance(said[name], str) and said[name] for name in ("title", "detail"))
     assert "Traceback" not in said["detail"]
     assert ".candgen" not in said["detail"]
-    return True
 
 
-def says_problem(data, status):
-    """The same, of the bytes of one answer."""
+def assert_raw_problem(data, status):
+    """Assert that the bytes of an answer are a problem document."""
     head, _, body = data.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % status), data
     assert b"content-type: application/problem+json" in head.lower()
