@@ -1,4 +1,4 @@
-"""Services that cannot start as they should, or whose output nobody takes."""
+"""Services that cannot start, or whose output is not read."""
 
 import contextlib
 import resource
@@ -84,7 +84,7 @@ def test_workers_that_die_again_and_again(index):
 
 
 def test_a_log_that_nobody_reads(tmp_path, index):
-    """A pipe holds some hundred lines: then whoever writes into it waits."""
+    """A pipe holds some hundred lines; a write to a full pipe blocks."""
     with started(
         index, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
     ) as process:

@@ -19,7 +19,7 @@ def test_a_rebuilt_index_answers_after_a_reload(tmp_path):
         assert ask()["candidates"] == []
         table = candgen.MentionTable.from_pairs([("Oslo", "Q585")])
         candgen.PivotTokenIndex.build({"de": table}).save(tmp_path / "fo.candgen")
-        assert ask()["candidates"] == []  # not before it is told
+        assert ask()["candidates"] == []  # not before the reload
         assert client.post("/api/v1/reload").json()["indexes"][0]["state"] == "changed"
         assert [each["entity"] for each in ask()["candidates"]] == ["Q585"]
         (tmp_path / "fo.candgen" / "manifest.json").write_text("{}", encoding="utf-8")
@@ -40,13 +40,12 @@ def test_a_damaged_index_is_out_of_service_and_comes_back(tmp_path, caplog):
             file.write(b"\xff" * 100)
         service.registry.get("other")
         service.registry.loaded[0].checked = 0.0
-        assert "1 of 2 indexes" in problem_detail(
-            client.get("/readyz"), 503
-        )  # though nobody has asked
-        told = client.get("/metrics").text
-        assert 'candgen_index_info{index="fo",kind="pti",language="fo",version' in told
+        # Without any request to the index.
+        assert "1 of 2 indexes" in problem_detail(client.get("/readyz"), 503)
+        metrics = client.get("/metrics").text
+        assert 'candgen_index_info{index="fo",kind="pti",language="fo",version' in metrics
         assert [
-            line[-3:] for line in told.splitlines() if line.startswith("candgen_index_info")
+            line[-3:] for line in metrics.splitlines() if line.startswith("candgen_index_info")
         ] == ["0.0", "1.0"]
         answer = client.get("/api/v1/candidates", params={"mention": "Vín"})
         assert "damaged" in problem_detail(answer, 503)
@@ -62,7 +61,7 @@ def test_a_damaged_index_is_out_of_service_and_comes_back(tmp_path, caplog):
     assert "the index fo is out of service: its files were changed" in caplog.text
 
 
-def test_what_is_damaged_inside_is_told_whatever_fails(tmp_path, monkeypatch, caplog):
+def test_what_is_damaged_inside_is_reported_whatever_fails(tmp_path, monkeypatch, caplog):
     """Of large indexes only the sizes are looked at, until something makes no sense."""
     monkeypatch.setattr(index_folder, "SMALL", 0)
     save_toy(tmp_path / "fo.candgen")

@@ -46,7 +46,7 @@ ARGUMENTS = [
     "--disable-component-update",
 ]
 SHOTS = os.environ.get("CANDGEN_PAGE_SHOTS")
-"""A folder for pictures of what the tests see, for whoever wants to look."""
+"""A folder for screenshots."""
 
 FOLDER = Path(candgen.service.__file__).parent / "page"
 VIEWS = ("one", "list", "compare", "programs")
@@ -170,7 +170,7 @@ class Visit:
             self.page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
 
     def check(self):
-        """Nothing was run that should not be, nobody else was asked, nothing was complained of."""
+        """Assert that no foreign script ran, no other host was asked, and no error was logged."""
         assert self.page.evaluate("window.ran") == []
         assert self.complaints == []
         assert [url for url in self.requests if not url.startswith((self.base, "blob:"))] == []
@@ -215,7 +215,7 @@ def entities(page, where="#candidates"):
 
 
 def ask(page, mention, count):
-    """Type a mention and wait for so many candidates of it."""
+    """Type a mention and wait until it has this number of candidates."""
     page.locator("#mention").fill(mention)
     if mention.strip():
         said = f"{count} candidate{'' if count == 1 else 's'} for {mention}"
@@ -860,7 +860,7 @@ def test_a_key_is_asked_for_kept_for_the_tab_and_sent(visit, indexes):
         assert len(json.loads(done.stdout)["candidates"]) == 3
         expect(page.locator("#openrefine-key")).to_be_visible()
         page.goto("about:blank")
-        visitor.check = lambda: None  # its service is gone, and it asked nobody else:
+        visitor.check = lambda: None  # its service is gone; it contacted no other host:
         assert all(url.startswith((base, "about:")) for url in visitor.requests)
         assert visitor.complaints == []
 

@@ -190,7 +190,7 @@ def test_a_type_that_is_preferred_takes_from_the_others(client):
     plain, preferred = scores(), scores(type="Q515", type_strict="should")
     assert preferred["Q1741"] > plain["Q1741"]
     assert preferred["Q282"] < plain["Q282"]
-    assert preferred["Q584"] > plain["Q584"]  # nobody knows its type: it may be this one
+    assert preferred["Q584"] > plain["Q584"]  # its type is unknown, so it may be this one
     assert sum(preferred.values()) <= 100
 
 
@@ -335,7 +335,7 @@ def test_other_bad_requests(client, folder):
             small.post("/reconcile", data={"queries": many}), 422
         )
         mixed = {"long": {"query": "a" * 6}, "short": {"query": "Vín"}}
-        found = ask(small, mixed)  # a cell that is no name must not spoil the other rows
+        found = ask(small, mixed)  # a cell that is too long must not affect the other rows
         assert found["long"] == {"result": []}
         assert ids(found["short"]["result"])[0] == "Q282"
         prefix = {"prefix": "a" * 6}

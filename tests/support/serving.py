@@ -1,4 +1,4 @@
-"""A service as its users run it: a process of its own, on a free port of this machine."""
+"""Run ``candgen serve`` in a process of its own, on a free port, and send requests to it."""
 
 import contextlib
 import http.client
@@ -79,7 +79,7 @@ class Service:
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
     def send(self, data, *, end=False, timeout=PATIENCE):
-        """All that comes back when these bytes are sent, and then, if told so, nothing more."""
+        """Return the answer to these bytes; ``end`` closes the sending side after them."""
         with self.socket(timeout) as connection:
             with contextlib.suppress(OSError):  # it may have heard enough
                 connection.sendall(data)
@@ -222,7 +222,7 @@ def serving(folder, *arguments, key=None):
 
 
 def end(process, workers):
-    """End a service kindly, and what is left of it unkindly."""
+    """Terminate a service, and kill the processes that are left."""
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(PATIENCE)
@@ -237,7 +237,7 @@ def end(process, workers):
 
 
 class Asking:
-    """Threads that do something again and again, until they are told to stop."""
+    """Threads that repeat a request until the block ends."""
 
     def __init__(self, work, threads):
         self.failures, self._stop = [], threading.Event()

@@ -23,6 +23,7 @@ from candgen.errors import MissingExtraError, ParameterError, StorageError
 from candgen.generators.calibration import DEPTH
 from candgen.generators.candidate import check_query
 from candgen.generators.registry import open_stored
+from candgen.protocols import Index
 from candgen.storage import index_folder
 from candgen.storage.atomic import atomic_write
 from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
@@ -298,7 +299,7 @@ class _LoadedIndex:
     """A loaded index, with k and the vectors."""
 
     stored: Stored
-    generator: Any
+    generator: Index
     k: int
     vectors: EntityVectors
 

@@ -130,7 +130,7 @@ class LoadedIndex:
     @property
     def lam(self) -> float | None:
         """The weight of the posterior; None if a request cannot choose another."""
-        takes_lam = isinstance(self.generator, ScoreBreakdown)
+        takes_lam = isinstance(self.generator, ScoreBreakdown)  # only they have a lam at all
         return float(self.stored.parameters["lam"]) if takes_lam else None
 
     @cached_property
@@ -210,7 +210,7 @@ class LoadedIndex:
         Then come the language of the queries, English, and any. Without a table of names, the name
         is the most frequent mention.
         """
-        rows, types = self._describe(entity)
+        rows, types = self.describe(entity)
         order = [*languages, (self.language or "").lower(), "en"]
         name = _first_by_language((row for row in rows if row.name), order)
         text = _first_by_language((row for row in rows if row.description), order)
@@ -234,12 +234,8 @@ class LoadedIndex:
         """Return id and name of each type of an entity."""
         return [self.view_type(each, languages) for each in view.types]
 
-    def names(self, entity: str) -> list[Described]:
-        """Return the names and descriptions of an entity in all languages."""
-        return self._describe(entity)[0]
-
-    def _describe(self, entity: str) -> tuple[list[Described], tuple[str, ...]]:
-        """Return names and types of an entity, from the cache if possible."""
+    def describe(self, entity: str) -> tuple[list[Described], tuple[str, ...]]:
+        """Return the names and descriptions of an entity in all languages, and its types."""
         if (cached := self._cache.get(entity)) is not None:
             return cached
         table = self.descriptions
@@ -255,7 +251,7 @@ class LoadedIndex:
 
     def knows(self, entity: str) -> bool:
         """Return whether an entity can be a candidate, or is at least described."""
-        if self._describe(entity)[0]:
+        if self.describe(entity)[0]:
             return True
         return covers(self.generator) and self.generator.knows([entity])[0]
 

@@ -20,7 +20,7 @@ def entity_html(loaded: LoadedIndex, entity: str, view: EntityView) -> str:
         address = text(WIKIDATA + quote(entity, safe=""))
         link = f'<a href="{address}" target="_blank" rel="noopener noreferrer">{link}</a>'
     languages_of: dict[str, list[str]] = {}
-    for row in loaded.names(entity):
+    for row in loaded.describe(entity)[0]:
         if row.name and row.language not in languages_of.setdefault(row.name, []):
             languages_of[row.name].append(row.language)
     names = "".join(
