@@ -88,7 +88,7 @@ class Middleware:
         except _ClientDisconnectedError:
             sender.status = CLIENT_CLOSED_REQUEST
         except TimeoutError:
-            await _send_problem(busy("timeout: the client read too slowly"), scope, receive, sender)
+            await _send_problem(busy("timeout: the request took too long"), scope, receive, sender)
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
             await _send_problem(INTERNAL_ERROR, scope, receive, sender)
