@@ -27,7 +27,7 @@ def index(tmp_path):
     [
         ([], "missing argument"),
         (["none.candgen"], "none.candgen does not exist: build it first"),
-        (["fo.candgen", "./fo.candgen"], "both called 'fo'"),
+        (["fo.candgen", "./fo.candgen"], "have the same name 'fo'"),
         (["fo.candgen", "--port", "70000"], "65535"),
         (["fo.candgen", "--workers", "0"], "workers"),
         (["fo.candgen", "--match", "2"], "match"),
@@ -37,8 +37,8 @@ def index(tmp_path):
         (["fo.candgen", "--entities", "none.tsv"], "none.tsv does not exist"),
         (["fo.candgen", "--host", "256.0.0.1"], "cannot listen at 256.0.0.1"),
         (["fo.candgen", "--host", "192.0.2.1"], "cannot listen at 192.0.2.1"),
-        (["fo.candgen", "--host", "a..b"], "cannot listen at a..b, port 8000: that is no address"),
-        (["fo.candgen", "--max-seconds", "inf"], "the limit seconds is inf"),
+        (["fo.candgen", "--host", "a..b"], "cannot listen at a..b, port 8000: invalid address"),
+        (["fo.candgen", "--max-seconds", "inf"], "the limit work_timeout is inf"),
     ],
 )
 def test_mistakes_are_one_sentence(cli, index, monkeypatch, arguments, said):

@@ -162,7 +162,9 @@ def test_a_batch_asks_the_index_once(nlp, path, monkeypatch):
             asked.append(mentions)
             return INDEX.candidates(mentions, k)
 
-    monkeypatch.setattr(kb, "_opened", replace(kb._index(), generator=Counting()))
+        probabilities = staticmethod(INDEX.probabilities)
+
+    monkeypatch.setattr(kb, "_loaded", replace(kb._index(), generator=Counting()))
     doc = nlp.make_doc("Vín")
     spans = [nlp.make_doc(text)[:] for text in ("Vín", "   ", "Oslo", "Vín", "Wien", "\n")]
     found = kb.get_candidates_batch(iter([*spans, doc[0:0]]))

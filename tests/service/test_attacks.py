@@ -16,16 +16,18 @@ from tests.support.serving import (
     OLD,
     PATIENCE,
     Asking,
+    assert_problem,
+    assert_raw_problem,
     build,
     clients,
     eventually,
     everything,
     is_answered,
-    is_problem,
-    says_problem,
     serving,
 )
 
+READ_SIZE = 1 << 18
+"""Bytes that asyncio reads from a socket at once."""
 WAIT = 4
 """--max-wait, in seconds."""
 HEAD = b"POST /api/v1/candidates HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -101,11 +103,12 @@ def test_clients_that_hang_are_left_and_nobody_waits_for_them(service):
         for _ in range(5):
             assert service.ask(ASKED).candidates == OLD
         ended, _, _ = select.select([connection for _, connection in hanging], [], [], 0)
-        assert not ended or time.monotonic() - begun > WAIT / 2
+        if time.monotonic() - begun < WAIT / 2:  # else a slow machine may have ended some
+            assert not ended
         for kind, connection in hanging[::EACH]:
             got = everything(connection)
             if kind.startswith("half a c") or kind == "half a body":
-                says_problem(got, 408)
+                assert_raw_problem(got, 408)
             else:
                 assert got == b""
     finally:
@@ -114,9 +117,10 @@ def test_clients_that_hang_are_left_and_nobody_waits_for_them(service):
 
 
 @pytest.mark.parametrize(
-    "begin", [b"GET /healthz HTTP/1.1\r\nX: ", HEAD + b"Content-Length: 99\r\n\r\n"]
+    ("begin", "status"),
+    [(b"GET /healthz HTTP/1.1\r\nX: ", None), (HEAD + b"Content-Length: 99\r\n\r\n", 408)],
 )
-def test_a_byte_now_and_then_does_not_keep_a_connection(service, begin):
+def test_a_byte_now_and_then_does_not_keep_a_connection(service, begin, status):
     begun = time.monotonic()
     with service.socket() as connection:
         connection.sendall(begin)
@@ -125,7 +129,10 @@ def test_a_byte_now_and_then_does_not_keep_a_connection(service, begin):
             assert time.monotonic() - begun < PATIENCE
         got = everything(connection)
     assert time.monotonic() - begun > WAIT / 2
-    assert got == b"" or got.startswith(b"HTTP/1.1 408 ")
+    if status is None:  # without a head there is no request to answer
+        assert got == b""
+    else:
+        assert_raw_problem(got, status)
 
 
 @pytest.mark.parametrize("size", [70_000, 300_000, 3_000_000])
@@ -138,7 +145,12 @@ def test_a_head_that_is_too_large(service, size, where):
     }[where]
     address = b"/healthz?" + b"a" * size if where == "address" else b"/healthz"
     got = service.send(b"GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n" % (address, header))
-    assert got == b"" or got.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 ", b"HTTP/1.1 414 "))
+    if size > READ_SIZE or not got:
+        # The connection is closed once over 64 KiB have come without the end of the head. That
+        # may happen to the smallest head too, if the kernel passes it on in pieces.
+        assert got == b""
+    else:
+        assert_raw_problem(got, 400 if where == "address" else 431)
 
 
 @pytest.mark.parametrize("head", [b"Content-Length: 90\r\n", b"Transfer-Encoding: chunked\r\n"])
@@ -155,14 +167,14 @@ def test_a_body_that_is_cut_off_is_not_worked_on(service, head):
 
 def test_a_body_that_is_too_large(service):
     most = service.ask("/api/v1/indexes").json["limits"]["body"]
-    is_problem(service.post(b" " * (most + 1)), 413)
+    assert_problem(service.post(b" " * (most + 1)), 413)
     chunks = (b" " * (1 << 16) for _ in range(2 + most // (1 << 16)))
-    is_problem(service.ask("/api/v1/candidates", chunks), 413)
+    assert_problem(service.ask("/api/v1/candidates", chunks), 413)
     # What is far too large is not even waited for.
-    says_problem(service.send(HEAD + b"Content-Length: %d\r\n\r\n" % 10**12), 413)
+    assert_raw_problem(service.send(HEAD + b"Content-Length: %d\r\n\r\n" % 10**12), 413)
     endless = b"10000\r\n" + b" " * (1 << 16) + b"\r\n"
     sent = HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + endless * (20 * most // (1 << 16))
-    says_problem(service.send(sent), 413)
+    assert_raw_problem(service.send(sent), 413)
     fits = b'{"mentions": ["V\xc3\xadn"]}'
     assert service.post(fits + b" " * (most - len(fits))).status == 200
 
@@ -175,10 +187,10 @@ def test_a_million_ngrams(generous):
     begun = time.monotonic()
     answer = generous.post({"mentions": [mention]})
     assert time.monotonic() - begun < PATIENCE
-    if answer.status != 200:
-        assert is_problem(answer, 503)
+    if answer.status != 200:  # on a machine that needs more than the second it has
+        assert_problem(answer, 503)
         assert answer.headers["Retry-After"]
-    is_problem(generous.post({"mentions": [mention + "a" * 50_001]}), 422)
+    assert_problem(generous.post({"mentions": [mention + "a" * 50_001]}), 422)
     assert generous.post({"mentions": ["a" + "\u0301" * 10_000]}).status == 200
 
 
@@ -195,7 +207,7 @@ def slow_batch(service, seconds):
 
 def test_a_batch_that_takes_too_long(generous):
     answer = generous.post(slow_batch(generous, 10))
-    assert is_problem(answer, 503)
+    assert_problem(answer, 503)
     assert answer.headers["Retry-After"] == "1"
     # And its work ends: else nothing would be left for others.
     assert eventually(partial(is_answered, generous), seconds=5)
@@ -214,13 +226,15 @@ def test_too_many_at_once(generous):
         assert generous.ask("/readyz").status == 200
         assert generous.ask("/metrics").status == 200
     assert not asking.failures
-    assert is_problem(refused, 503)
+    assert_problem(refused, 503)
     assert refused.headers["Retry-After"] == "1"
 
 
 def is_refused(service):
     answer = service.ask(ASKED)
-    return answer if answer.status == 503 and "at once" in answer.json["detail"] else None
+    return (
+        answer if answer.status == 503 and "concurrent requests" in answer.json["detail"] else None
+    )
 
 
 def test_a_client_that_does_not_read_is_given_up(folder):

@@ -83,7 +83,7 @@ def reloads(service):
 
 
 def everywhere(service, candidates, times=40):
-    """Wait until connections, which the workers share, get these candidates so many times."""
+    """Wait until this number of connections in a row get these candidates from any worker."""
 
     def in_a_row():
         for _ in range(times):
@@ -180,7 +180,7 @@ def damage_is_told(service):
     assert service.ask(OTHER).candidates == OLD
     reload = service.ask(RELOAD, b"")
     assert reload.status == 503
-    assert "built again" in reload.json["detail"] or "build" in reload.json["detail"]
+    assert "fo: build it again, the log of the service has the reason" in reload.json["detail"]
     assert str(service.index.parent) not in reload.body.decode()
     assert {quietly(service, ASKED).status for _ in range(10)} == {503}
 
@@ -243,7 +243,7 @@ def test_what_is_removed_stays_in_memory(service, what):
 
 
 def test_damage_that_comes_with_a_new_index_is_refused(service):
-    """Its arrays have the right sizes, and one of them is no text: that is seen when it is read."""
+    """Its arrays have the right sizes, but one is not UTF-8, which shows when it is read."""
     made = build(service.index.with_name("damaged"), alpha=0.25)
     (path,) = made.glob("entities.bytes.*.npy")
     with path.open("r+b") as file:

@@ -46,7 +46,7 @@ ARGUMENTS = [
     "--disable-component-update",
 ]
 SHOTS = os.environ.get("CANDGEN_PAGE_SHOTS")
-"""A folder for pictures of what the tests see, for whoever wants to look."""
+"""A folder for screenshots."""
 
 FOLDER = Path(candgen.service.__file__).parent / "page"
 VIEWS = ("one", "list", "compare", "programs")
@@ -170,7 +170,7 @@ class Visit:
             self.page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
 
     def check(self):
-        """Nothing was run that should not be, nobody else was asked, nothing was complained of."""
+        """Assert that no foreign script ran, no other host was asked, and no error was logged."""
         assert self.page.evaluate("window.ran") == []
         assert self.complaints == []
         assert [url for url in self.requests if not url.startswith((self.base, "blob:"))] == []
@@ -215,7 +215,7 @@ def entities(page, where="#candidates"):
 
 
 def ask(page, mention, count):
-    """Type a mention and wait for so many candidates of it."""
+    """Type a mention and wait until it has this number of candidates."""
     page.locator("#mention").fill(mention)
     if mention.strip():
         said = f"{count} candidate{'' if count == 1 else 's'} for {mention}"
@@ -269,7 +269,7 @@ def test_a_late_answer_never_takes_the_place_of_a_newer_one(visit):
     page.route("**/api/v1/candidates?mention=V*", lambda route: held.append(route))  # noqa: PLW0108
     page.locator("#mention").fill("Vín")
     expect(page.locator("#candidates")).to_have_attribute("aria-busy", "true")
-    expect(page.locator("#one-said")).to_have_text("Looking …")
+    expect(page.locator("#one-said")).to_have_text("Searching …")
     page.locator("#mention").fill("Rín")
     expect(page.locator("#one-said")).to_have_text("3 candidates for Rín")
     with contextlib.suppress(Error):  # it was called off
@@ -298,7 +298,7 @@ def test_index_k_and_lam_are_chosen_and_kept_in_the_address(visit, indexes):
 
     again.page.locator("#index").select_option("two")
     expect(again.page.locator("#lam")).to_be_disabled()
-    expect(again.page.locator("#about-index")).to_contain_text("lam cannot be chosen")
+    expect(again.page.locator("#about-index")).to_contain_text("lam is fixed")
     expect(again.page.locator("#candidates")).to_contain_text("first stage: prior")
     expected = candgen.load(indexes["two"]).candidates(["Vín"], 1)[0][0].entity
     assert entities(again.page) == [expected]
@@ -314,15 +314,13 @@ def test_an_index_that_cannot_explain_still_answers(visit):
     expect(page.locator("#one-said")).to_have_text("1 candidate for Vín")
     expect(page.locator("#candidates button")).to_have_count(0)
     expect(page.locator("#one-legend")).to_be_hidden()
-    expect(page.locator("#one-keys")).to_contain_text("This index cannot tell why.")
+    expect(page.locator("#one-keys")).to_contain_text("This index has no explanations.")
     expect(page.locator("#one-enter")).to_be_hidden()
 
 
 def test_an_index_that_is_not_there_is_told(visit):
     page = visit().open(mention="Vín", index="nosuch")
-    expect(page.locator("#about-index")).to_contain_text(
-        "There is no index nosuch here: this is toy."
-    )
+    expect(page.locator("#about-index")).to_contain_text("Unknown index nosuch: showing toy.")
     expect(page.locator("#candidates > li")).to_have_count(3)
     page.locator("#index").select_option("two")
     expect(page.locator("#about-index")).not_to_contain_text("nosuch")
@@ -355,7 +353,7 @@ def test_chips_are_of_three_kinds_told_apart_without_colour(visit):
     assert kinds == [
         ["^v", "dashed", "none", elsewhere],
         ["vi", "dashed", "none", elsewhere],
-        ["in", "solid", "none", "matched, brings 0.5, 100 % of the score"],
+        ["in", "solid", "none", "matched, adds 0.5, 100 % of the score"],
         ["ni", "solid", "line-through", "unknown to the index"],
         ["ið", "solid", "line-through", "unknown to the index"],
         ["ð$", "solid", "line-through", "unknown to the index"],
@@ -412,7 +410,7 @@ def test_of_two_stages_both_are_explained(visit, base):
     expect(why.locator(".edits")).to_contain_text("i is added")
     expect(why).to_contain_text(f"Compared with {said['leader_name']} {said['leader']}")
     page.locator("#mention").fill("Vín")
-    expect(why).to_contain_text("It has this very name: vin.")
+    expect(why).to_contain_text("It has exactly this name: vin.")
 
 
 # ---------------------------------------------------------------- what others have written
@@ -476,14 +474,14 @@ def test_a_list_becomes_a_table_and_files(visit, base):
     visitor = visit()
     page = visitor.open(view="list", index="described", k=2)
     page.locator("#list-start").click()
-    expect(page.locator("#list-said")).to_have_text("There is no name in the list.")
+    expect(page.locator("#list-said")).to_have_text("The list is empty.")
     page.locator("#names").fill("\n".join(NAMES))
     page.locator("#list-start").click()
     expect(page.locator("#list-said")).to_have_text(
-        "5 names looked for. 1 line left out: over 200 characters."
+        "5 names processed. 1 line skipped: over 200 characters."
     )
     expect(page.locator("#list-caption")).to_have_text(
-        "5 names, 4 with candidates of the index described"
+        "5 names, 4 with candidates in the index described"
     )
     rows = page.locator("#list-rows tr")
     assert [row.split("\t")[:2] for row in rows.all_inner_texts()] == [
@@ -590,7 +588,7 @@ def test_a_list_goes_on_where_the_service_was_lost(visit):
     expect(page.get_by_role("alert")).to_contain_text("The service cannot be reached")
     expect(page.locator("#list-said")).to_have_text("Stopped after 2 of 6 names.")
     page.get_by_role("button", name="Try again").click()
-    expect(page.locator("#list-said")).to_have_text("6 names looked for.")
+    expect(page.locator("#list-said")).to_have_text("6 names processed.")
     expect(page.locator("#list-rows tr")).to_have_count(6)
     expect(page.get_by_role("alert")).to_be_hidden()
     assert tries == [[f"Vín {n}", f"Vín {n + 1}"] for n in (0, 2, 2, 4)]
@@ -611,7 +609,7 @@ def test_two_indexes_side_by_side(visit, indexes):
     place = expected.index("Q1741") + 1
     expect(left.locator("li").first).to_contain_text(f"▲ {place} in the other")
     expect(right.locator("li[data-entity=Q584]")).to_contain_text("= same place in both")
-    expect(page.locator("#compare-said")).to_contain_text("3 candidates and 3, 3 of them in both.")
+    expect(page.locator("#compare-said")).to_contain_text("3 and 3 candidates, 3 in both.")
     boxes = [each.bounding_box() for each in (left, right)]
     assert boxes[0]["y"] == boxes[1]["y"]
     assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]
@@ -621,12 +619,12 @@ def test_two_indexes_side_by_side(visit, indexes):
     expect(page.locator(".side h3").nth(1)).to_have_text("toy, lam 1")
     expect(right.locator("li").first).to_have_attribute("data-entity", "Q282")
     page.locator("#with").select_option("priors")
-    expect(page.locator("#compare-said")).to_contain_text("3 candidates and 1, 1 of them in both.")
+    expect(page.locator("#compare-said")).to_contain_text("3 and 1 candidate, 1 in both.")
     assert "with=priors" in page.url
     page.locator("#mention").fill("Rín")
-    expect(page.locator("#compare-said")).to_have_text("Only one of them has candidates.")
+    expect(page.locator("#compare-said")).to_have_text("Only one index has candidates.")
     page.locator("#mention").fill("Oslo")
-    expect(page.locator("#compare-said")).to_have_text("No candidates in either.")
+    expect(page.locator("#compare-said")).to_have_text("No candidates in either index.")
     same = page.locator("#compare-one")
     expect(same).to_be_hidden()
     page.locator("#with").select_option("toy")
@@ -638,7 +636,7 @@ def test_two_indexes_side_by_side(visit, indexes):
     expect(page.get_by_role("alert")).to_contain_text("The service cannot be reached")
     page.unroute("**/api/v1/candidates?*")
     page.get_by_role("button", name="Try again").click()
-    expect(page.locator("#compare-said")).to_contain_text("3 candidates and 3")
+    expect(page.locator("#compare-said")).to_contain_text("3 and 3 candidates")
 
 
 AWKWARD = """Vín 'a' "b" $HOME `id` \\n <b> & ñ"""
@@ -805,7 +803,7 @@ def test_what_is_wrong_is_said_in_the_words_of_the_service(visit):
     visitor = visit()
     page = visitor.open(mention="Vín", k=51)
     alert = page.get_by_role("alert")
-    expect(alert).to_have_text("k is 51: this service gives at most 50")
+    expect(alert).to_have_text("k is 51: this service allows at most 50")
     page.locator("#mention").fill("")
     expect(alert).to_be_hidden()
     page.locator("#mention").fill("Vín")
@@ -817,10 +815,10 @@ def test_what_is_wrong_is_said_in_the_words_of_the_service(visit):
     expect(page.locator("#candidates > li")).to_have_count(2)
     page.locator("#k").fill("3")
 
-    problem = {"title": "Busy", "status": 503, "detail": "more than 64 requests at once"}
+    problem = {"title": "Busy", "status": 503, "detail": "more than 64 concurrent requests"}
     page.route("**/api/v1/candidates?*", lambda route: route.fulfill(status=503, json=problem))
     page.locator("#mention").fill("Wien")
-    expect(alert).to_contain_text("more than 64 requests at once")
+    expect(alert).to_contain_text("more than 64 concurrent requests")
     expect(page.locator("#candidates > li")).to_have_count(0)
     visitor.shoot("busy")
     page.unroute("**/api/v1/candidates?*")
@@ -838,14 +836,14 @@ def test_a_key_is_asked_for_kept_for_the_tab_and_sent(visit, indexes):
         page = visitor.page
         page.goto(f"{base}#mention=Vín")
         dialog = page.get_by_role("dialog")
-        expect(dialog).to_contain_text("This service wants a key")
+        expect(dialog).to_contain_text("API key required")
         assert page.locator("#key").get_attribute("type") == "password"
         visitor.shoot("key")
         page.locator("#key").fill("wrong")
         page.keyboard.press("Enter")
-        expect(dialog).to_contain_text("That key is not the right one.")
+        expect(dialog).to_contain_text("Wrong API key.")
         page.keyboard.press("Escape")
-        expect(page.get_by_role("alert").first).to_contain_text("This service wants a key")
+        expect(page.get_by_role("alert").first).to_contain_text("This service requires an API key")
         page.get_by_role("button", name="Try again").click()
         page.locator("#key").fill(KEY)
         page.get_by_role("button", name="Use this key").click()
@@ -862,7 +860,7 @@ def test_a_key_is_asked_for_kept_for_the_tab_and_sent(visit, indexes):
         assert len(json.loads(done.stdout)["candidates"]) == 3
         expect(page.locator("#openrefine-key")).to_be_visible()
         page.goto("about:blank")
-        visitor.check = lambda: None  # its service is gone, and it asked nobody else:
+        visitor.check = lambda: None  # its service is gone; it contacted no other host:
         assert all(url.startswith((base, "about:")) for url in visitor.requests)
         assert visitor.complaints == []
 

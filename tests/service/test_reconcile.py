@@ -15,7 +15,7 @@ from candgen.generators.calibration import Calibration
 from candgen.service.app import create_app
 from candgen.service.settings import Limits, Settings, name_indexes
 from candgen.tables.entities import Descriptions
-from tests.support.service_world import save_toy, toy_index
+from tests.support.service_world import problem_detail, save_toy, toy_index
 
 VIENNA = {"id": "Q515", "name": "city"}
 
@@ -80,10 +80,8 @@ def ids(results):
 
 
 def problem(answer, status):
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
     assert answer.headers["access-control-allow-origin"] == "*"
-    return answer.json()["detail"]
+    return problem_detail(answer, status)
 
 
 # Examples of our own, without the specification's schemas
@@ -192,7 +190,7 @@ def test_a_type_that_is_preferred_takes_from_the_others(client):
     plain, preferred = scores(), scores(type="Q515", type_strict="should")
     assert preferred["Q1741"] > plain["Q1741"]
     assert preferred["Q282"] < plain["Q282"]
-    assert preferred["Q584"] > plain["Q584"]  # nobody knows its type: it may be this one
+    assert preferred["Q584"] > plain["Q584"]  # its type is unknown, so it may be this one
     assert sum(preferred.values()) <= 100
 
 
@@ -214,7 +212,7 @@ def test_a_match_is_likely_and_alone(tmp_path):
     candgen.PivotTokenIndex.build({"is": candgen.MentionTable.from_pairs(twins)}).save(path)
 
     def matches(query, match):
-        app = create_app(Settings({"fo": str(path)}, match=match))
+        app = create_app(Settings({"fo": str(path)}, match_threshold=match))
         with TestClient(app) as client:
             return [each["match"] for each in one(client, {"query": query})]
 
@@ -268,7 +266,9 @@ def test_previews_are_small_pages(client):
     piece = client.get("/reconcile/flyout", params={"id": "Q1741"}).json()
     assert piece["id"] == "Q1741"
     assert "Vienna" in piece["html"]
-    assert "no entity 'Q0'" in problem(client.get("/reconcile/preview", params={"id": "Q0"}), 404)
+    assert "unknown entity 'Q0'" in problem(
+        client.get("/reconcile/preview", params={"id": "Q0"}), 404
+    )
     assert problem(client.get("/reconcile/flyout"), 404)
 
 
@@ -301,11 +301,11 @@ def test_the_address_of_the_service(client, folder):
         ("", "queries is not JSON"),
         ("{", "queries is not JSON"),
         ("[" * 100_000, "queries is not JSON"),
-        ("[]", "no JSON object"),
-        ('{"q": 1}', "query 'q' is no JSON object"),
-        ('{"q": {"query": 1}}', "which is no text"),
-        ('{"q": {"query": "\\ud800"}}', "which is no text"),
-        ('{"\\ud800": {"query": "a"}}', "which is no text"),
+        ("[]", "not a JSON object"),
+        ('{"q": 1}', "query 'q' is not a JSON object"),
+        ('{"q": {"query": 1}}', "expected valid text"),
+        ('{"q": {"query": "\\ud800"}}', "expected valid text"),
+        ('{"\\ud800": {"query": "a"}}', "expected valid text"),
         ('{"q": {"query": "a", "limit": "b"}}', "limit"),
         ('{"q": {"query": "a", "limit": -1}}', "limit"),
         ('{"q": {"query": "a", "limit": NaN}}', "limit"),
@@ -319,7 +319,7 @@ def test_bad_batches_are_told_what_is_wrong(client, queries, said):
 
 
 def test_other_bad_requests(client, folder):
-    assert "no index" in problem(client.get("/reconcile/nothing"), 404)
+    assert "unknown index 'nothing'" in problem(client.get("/reconcile/nothing"), 404)
     assert "batch" in problem(client.get("/reconcile", params={"query": "Vín"}), 400)
     assert "batch" in problem(client.get("/reconcile", params={"extend": "{}"}), 400)
     assert "form" in problem(client.post("/reconcile", json={"queries": {}}), 415)
@@ -331,13 +331,16 @@ def test_other_bad_requests(client, folder):
     settings = Settings({"fo": str(folder / "bare.candgen")}, Limits(batch=2, mention=5))
     with TestClient(create_app(settings)) as small:
         many = json.dumps({f"q{n}": {"query": "a"} for n in range(3)})
-        assert "3 queries at once" in problem(small.post("/reconcile", data={"queries": many}), 422)
+        assert "the number of queries is 3" in problem(
+            small.post("/reconcile", data={"queries": many}), 422
+        )
         mixed = {"long": {"query": "a" * 6}, "short": {"query": "Vín"}}
-        found = ask(small, mixed)  # a cell that is no name must not spoil the other rows
+        found = ask(small, mixed)  # a cell that is too long must not affect the other rows
         assert found["long"] == {"result": []}
         assert ids(found["short"]["result"])[0] == "Q282"
         prefix = {"prefix": "a" * 6}
-        assert "6 characters" in problem(small.get("/reconcile/suggest/entity", params=prefix), 422)
+        said = problem(small.get("/reconcile/suggest/entity", params=prefix), 422)
+        assert said == "the length of prefix is 6: this service allows at most 5"
 
 
 # The schemas of the specification

@@ -1,6 +1,7 @@
 """Indexes for the tests of the service: the toy world, with a second stage and names or not."""
 
 import candgen
+from candgen.service.settings import Settings, name_indexes
 from candgen.tables.entities import Descriptions
 from tests.support import toy
 
@@ -34,3 +35,25 @@ def save_toy(path, *, second_stage=False, described=False):
     if described:
         Descriptions.from_rows(ENTITIES).store(path)
     return made
+
+
+def client_of(folder, *names, **settings):
+    """Return a client of a service, in this process, over some indexes of a folder."""
+    # FastAPI is optional, and some tests that need no service import this module.
+    from starlette.testclient import TestClient
+
+    from candgen.service.app import create_app
+
+    indexes = name_indexes([str(folder / f"{name}.candgen") for name in names])
+    return TestClient(create_app(Settings(indexes, **settings)))
+
+
+def problem_detail(answer, status):
+    """Assert that an answer is a problem document of this status, and return its detail."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    body = answer.json()
+    assert body["status"] == status
+    assert body["type"] == "about:blank"
+    assert body["title"]
+    return body["detail"]

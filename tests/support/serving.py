@@ -1,4 +1,4 @@
-"""A service as its users run it: a process of its own, on a free port of this machine."""
+"""Run ``candgen serve`` in a process of its own, on a free port, and send requests to it."""
 
 import contextlib
 import http.client
@@ -79,7 +79,7 @@ class Service:
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
     def send(self, data, *, end=False, timeout=PATIENCE):
-        """All that comes back when these bytes are sent, and then, if told so, nothing more."""
+        """Return the answer to these bytes; ``end`` closes the sending side after them."""
         with self.socket(timeout) as connection:
             with contextlib.suppress(OSError):  # it may have heard enough
                 connection.sendall(data)
@@ -131,8 +131,8 @@ def is_answered(service):
     return service.ask(ASKED).status == 200
 
 
-def is_problem(answer, *statuses):
-    """Whether an answer says, in the form of RFC 9457, what is wrong, and no more than that."""
+def assert_problem(answer, *statuses):
+    """Assert that an answer is a problem document (RFC 9457) that reveals nothing internal."""
     assert answer.status in statuses, (answer.status, answer.body)
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -141,11 +141,10 @@ def is_problem(answer, *statuses):
     assert all(isinstance(said[name], str) and said[name] for name in ("title", "detail"))
     assert "Traceback" not in said["detail"]
     assert ".candgen" not in said["detail"]
-    return True
 
 
-def says_problem(data, status):
-    """The same, of the bytes of one answer."""
+def assert_raw_problem(data, status):
+    """Assert that the bytes of an answer are a problem document."""
     head, _, body = data.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % status), data
     assert b"content-type: application/problem+json" in head.lower()
@@ -223,7 +222,7 @@ def serving(folder, *arguments, key=None):
 
 
 def end(process, workers):
-    """End a service kindly, and what is left of it unkindly."""
+    """Terminate a service, and kill the processes that are left."""
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(PATIENCE)
@@ -238,7 +237,7 @@ def end(process, workers):
 
 
 class Asking:
-    """Threads that do something again and again, until they are told to stop."""
+    """Threads that repeat a request until the block ends."""
 
     def __init__(self, work, threads):
         self.failures, self._stop = [], threading.Event()

@@ -343,7 +343,7 @@ def _serve(output: Path) -> None:
     settings = Settings(name_indexes([f"demo={output}"]), log=False)
     port = PORT if is_free(HOST, PORT) else 0
     show("", "Starting a page to try it with ...")
-    serve(settings, host=HOST, port=port, workers=1, tell=_tell)
+    serve(settings, host=HOST, port=port, workers=1, on_ready=_tell)
 
 
 def _tell(address: str) -> None:

@@ -115,8 +115,8 @@ def serve(
         mention=max_mention,
         k=max_k,
         candidates=max_candidates,
-        seconds=max_seconds,
-        patience=max_wait,
+        work_timeout=max_seconds,
+        request_timeout=max_wait,
         concurrency=max_requests,
     )
     check_limits(limits)
@@ -126,12 +126,12 @@ def serve(
     if settings.key is None and host not in ("127.0.0.1", "::1", "localhost"):
         note(f"candgen: everybody who reaches {host} may ask: set CANDGEN_API_KEY to want a key")
 
-    def tell(address: str) -> None:
+    def show_address(address: str) -> None:
         write(f"{address}\n")
         if sys.stdout is not None and sys.stdout.isatty():
             note(f"OpenRefine: {address}reconcile    Ctrl-C ends it")
 
-    run(settings, host=host, port=port, workers=workers, tell=tell)
+    run(settings, host=host, port=port, workers=workers, on_ready=show_address)
 
 
 def check_indexes(named: dict[str, str]) -> None:

@@ -1,1 +1,1 @@
-"""Bridges to optional packages: one package a file, and no other file imports it."""
+"""Optional packages: one package a file, and no other file imports it."""

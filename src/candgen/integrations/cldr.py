@@ -1,7 +1,7 @@
-"""Real names in some two hundred languages: the CLDR data that ships inside Babel.
+"""Names in about two hundred languages, from the CLDR data in the package Babel.
 
-Countries, languages, scripts, currencies, cities and time zones, as people write them in the
-language itself: enough to try candgen without downloading anything.
+Countries, languages, scripts, currencies, cities and time zones, in the language itself: enough to
+try candgen without a download.
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ except ImportError as error:
         "names from CLDR need the package Babel: pip install 'candgen[demo]'"
     ) from error
 
-USEFUL = 300
-"""How many names make a language worth trying: fewer than that are a few countries."""
+MIN_NAMES = 300
+"""Names that a language needs to be listed; one with fewer has only a few countries."""
 
 _KINDS = {
     "territory": "territories",
@@ -36,7 +36,7 @@ _UNKNOWN = frozenset(
 
 
 def names(language: str) -> MentionTable:
-    """Every name in CLDR's own data of a language; nothing that it inherits from another.
+    """Return every name in CLDR's own data of a language, without inherited names.
 
     Entities are ``territory:FO``, ``language:fo``, ``script:Latn``, ``variant:1901``,
     ``currency:DKK``, ``city:Europe/Copenhagen`` and ``zone:Europe_Central``.
@@ -48,17 +48,17 @@ def names(language: str) -> MentionTable:
 
 
 def label(entity: str) -> str:
-    """An English name of an entity, to be shown to people.
+    """Return an English name of an entity.
 
     >>> label("currency:DKK"), label("city:Europe/Copenhagen")
     ('Danish Krone', 'Copenhagen')
     """
-    # English leaves out the cities that can be read off the id of their time zone.
+    # English has no entry for a city whose name is in the id of its time zone.
     return _labels().get(entity) or entity.rpartition("/")[2].rpartition(":")[2].replace("_", " ")
 
 
 def locale(language: str) -> str:
-    """The code of a language as CLDR spells it; refuses one that has no names there.
+    """Return the code of a language in CLDR; raise ParameterError if it has no names there.
 
     >>> locale("pt-pt")
     'pt_PT'
@@ -70,41 +70,41 @@ def locale(language: str) -> str:
         )
     if next(_pairs(code), None) is None:
         raise ParameterError(
-            f"{language!r} has no names of its own in CLDR, only those of a wider code: "
-            "give that one, as no for nb, or en for en_US"
+            f"{language!r} has no names of its own in CLDR, only inherited ones: use the code that "
+            "it inherits from, as no for nb, or en for en_US"
         )
     return code
 
 
 def languages() -> list[str]:
-    """The codes of the languages with a useful number of names of their own, sorted."""
-    return list(_useful())
+    """Return the codes of the languages with at least 300 names of their own, sorted."""
+    return list(_languages())
 
 
 def language_name(language: str) -> str:
-    """The English name of a language, or its code where English has none."""
+    """Return the English name of a language, or its code if it has none."""
     code = locale(language)
     return str(_own("en")["languages"].get(code, code))
 
 
 @cache
-def _useful() -> tuple[str, ...]:
+def _languages() -> tuple[str, ...]:
     codes = sorted(localedata.locale_identifiers())
-    return tuple(code for code in codes if len(set(_pairs(code))) >= USEFUL)
+    return tuple(code for code in codes if len(set(_pairs(code))) >= MIN_NAMES)
 
 
 @cache
 def _labels() -> dict[str, str]:
-    # The first of an entity's names is its usual one: in reverse, it is written last.
+    # The first name of an entity is its usual one: reversed, it replaces the others.
     return {entity: name for name, entity in reversed(list(_pairs("en")))}
 
 
 @cache
 def _unmerged() -> ModuleType:
-    """Babel's reader of locales, with a cache of its own.
+    """Return a second instance of Babel's reader of locales.
 
-    The common one keeps merged and unmerged data under one key: what it returns depends on who
-    came first.
+    The first one has the same cache key for data with and without inherited names, so that its
+    result depends on the first call.
     """
     spec = find_spec("babel.localedata")
     if spec is None or spec.loader is None:
@@ -115,20 +115,20 @@ def _unmerged() -> ModuleType:
 
 
 def _own(code: str) -> dict[str, Any]:
-    """What one locale says itself, nothing inherited."""
+    """Return the data of a locale without inherited data."""
     data: dict[str, Any] = _unmerged().load(code, merge_inherited=False)
     return data
 
 
 def _pairs(code: str) -> Iterator[tuple[str, str]]:
-    """(name, entity), some of them twice, a thing's usual name first."""
-    for name, entity in _written(_own(code)):
+    """Yield (name, entity), some twice, the usual name of an entity first."""
+    for name, entity in _all_pairs(_own(code)):
         identifier = entity.partition(":")[2]
         if entity not in _UNKNOWN and name.casefold() != identifier.casefold() and _is_name(name):
             yield name, entity
 
 
-def _written(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _all_pairs(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for kind, section in _KINDS.items():
         for identifier, name in data.get(section, {}).items():
             yield name, f"{kind}:{identifier}"
@@ -144,5 +144,5 @@ def _written(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _is_name(text: str) -> bool:
-    """Neither a pattern, such as "{0} krónur", nor a mark for "nothing here", such as "∅∅∅"."""
+    """Return whether a text is neither a pattern ("{0} krónur") nor a placeholder ("∅∅∅")."""
     return "{" not in text and "%" not in text and any(character.isalpha() for character in text)

@@ -1,11 +1,11 @@
-"""An index as the knowledge base of spaCy's entity linker, and the functions that a config names.
+"""An index as the knowledge base of spaCy's entity linker, and the functions for its config.
 
 The linker asks its knowledge base for the candidates of a mention, each with a prior probability
-and a vector. The probability is that of ``candgen.generators.calibration``. An index has no
-vectors: they are given beside it, and without them only the probability decides.
+and a vector. The probability is the index's own. An index has no vectors: give them separately, or
+only the probability decides.
 
-A knowledge base is saved as an index folder, with ``spacy.*`` arrays beside those of the index, so
-that a pipeline carries its index along, and ``candgen info`` tells what is in it.
+A knowledge base is saved as an index folder with additional ``spacy.*`` arrays. So a pipeline
+contains its index, and ``candgen info`` works on it.
 """
 
 import os
@@ -20,9 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import MissingExtraError, ParameterError, StorageError
-from candgen.generators.calibration import DEPTH, Calibration
+from candgen.generators.calibration import DEPTH
 from candgen.generators.candidate import check_query
 from candgen.generators.registry import open_stored
+from candgen.protocols import Index
 from candgen.storage import index_folder
 from candgen.storage.atomic import atomic_write
 from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
@@ -36,19 +37,19 @@ try:
     from spacy.vocab import Vocab
 except ImportError as error:
     raise MissingExtraError(
-        "an entity linker needs the package spaCy: pip install 'candgen[spacy]'"
+        "the entity linker needs the package spaCy: pip install 'candgen[spacy]'"
     ) from error
 
-K = 30
-LENGTH = 64
-"""Of vectors where none are given: what spaCy's entity linker assumes, too."""
+DEFAULT_K = 30
+DEFAULT_VECTOR_LENGTH = 64
+"""The vector length without vectors; spaCy's entity linker has the same default."""
 PREFIX = "spacy"
 
-_NOTHING = bytes(24)
-"""What spaCy's own knowledge base reads as no entities and no aliases, before it misses a file.
+_EMPTY_CONTENTS = bytes(24)
+"""The file ``contents``, for spaCy's own knowledge base: no entities and no aliases.
 
-That one is asked to read ours where a linker has the wrong ``generate_empty_kb``. Without a file
-``contents`` it would not complain: it would bring down the process.
+That class reads our folder if a linker has the wrong ``generate_empty_kb``. It then raises an error
+for a missing file. Without ``contents`` it would crash the process.
 """
 
 Vectors = Mapping[str, Sequence[float]] | str | os.PathLike[str]
@@ -56,12 +57,12 @@ Vectors = Mapping[str, Sequence[float]] | str | os.PathLike[str]
 
 
 class CandgenKB(KnowledgeBase):
-    """The candidates of an index folder, as spaCy's entity linker wants them.
+    """The knowledge base of an index folder, for spaCy's entity linker.
 
-    ``k`` is how many a mention has at most, 30 if nothing else is said. ``vectors`` are those of
-    the entities; entities without one share a vector, so that none of them is favoured.
+    ``k`` is the maximum number of candidates of a mention, 30 by default. ``vectors`` are those of
+    the entities; all entities without one have the same vector, so that none is preferred.
 
-    The folder is opened when it is first needed: a pipeline that is loaded from a disk makes its
+    The folder is opened at its first use: a pipeline that is loaded from disk creates its
     knowledge base before it knows where its own copy of the index is.
     """
 
@@ -72,59 +73,59 @@ class CandgenKB(KnowledgeBase):
         *,
         k: int | None = None,
         vectors: Vectors | None = None,
-        entity_vector_length: int = LENGTH,
+        entity_vector_length: int = DEFAULT_VECTOR_LENGTH,
     ) -> None:
         super().__init__(vocab, entity_vector_length)
         if k is not None:
             check_query([], k)
         self._path, self._k, self._vectors = path, k, vectors
         self._length = entity_vector_length
-        self._opened: _Index | None = None
+        self._loaded: _LoadedIndex | None = None
 
-    def _index(self) -> "_Index":
-        if self._opened is None:
+    def _index(self) -> "_LoadedIndex":
+        if self._loaded is None:
             if self._path is None:
                 raise ParameterError(
                     "this knowledge base has no index: name a folder, as in "
                     "linker.set_kb(knowledge_base('fo.candgen'))"
                 )
-            vectors = _read(self._vectors, self._length)
-            self._opened = _Index.of(index_folder.load(self._path), self._k, vectors)
-        return self._opened
+            vectors = _read_vectors(self._vectors, self._length)
+            self._loaded = _LoadedIndex.of(index_folder.load(self._path), self._k, vectors)
+        return self._loaded
 
     def open(self) -> "CandgenKB":
-        """Open the folder now, so that what is wrong with it is said now."""
+        """Open the folder now, so that errors are raised now."""
         self._index()
         return self
 
     @property
     def generator(self) -> Any:  # noqa: ANN401
-        """The index itself: ``linker.kb.generator.explain("Vín", "Q282")`` says why."""
+        """The index itself, as in ``linker.kb.generator.explain("Vín", "Q282")``."""
         return self._index().generator
 
     @property
     def entity_vector_length(self) -> int:
-        """How many numbers a vector has."""
+        """The length of the vectors."""
         return int(self._index().vectors.values.shape[1])
 
     def get_candidates(self, mention: Span, k: int | None = None) -> list[Candidate]:
-        """The entities that a mention may mean, the most probable first."""
+        """Return the candidates of a mention, the most probable first."""
         return self.get_candidates_batch([mention], k)[0]
 
     def get_candidates_batch(
         self, mentions: Iterable[Span], k: int | None = None
     ) -> list[list[Candidate]]:
-        """The same for several mentions, in one question to the index, each text once."""
+        """Return the candidates of several mentions, with one search for each different text."""
         index = self._index()
         k = index.k if k is None else k
         check_query([], k)
         texts = [mention.text for mention in mentions]
-        asked = [text for text in dict.fromkeys(texts) if text.strip()]
-        # Probabilities are those among many candidates, also if few are wanted.
-        answers = index.generator.candidates(asked, max(k, DEPTH)) if asked else []
+        unique = [text for text in dict.fromkeys(texts) if text.strip()]
+        # Probabilities need the first 30 candidates, even if k is smaller.
+        answers = index.generator.candidates(unique, max(k, DEPTH)) if unique else []
         found = {
             text: self._candidates(text, answer, k)
-            for text, answer in zip(asked, answers, strict=True)
+            for text, answer in zip(unique, answers, strict=True)
             if answer
         }
         return [list(found.get(text, ())) for text in texts]
@@ -133,7 +134,7 @@ class CandgenKB(KnowledgeBase):
         self, text: str, answer: Sequence[tuple[str, float]], k: int
     ) -> list[Candidate]:
         index = self._index()
-        probabilities = _distinct(index.calibration.probabilities(text, answer)[:k])
+        probabilities = _distinct(index.generator.probabilities(text, answer)[:k])
         entities = [entity for entity, _ in answer[:k]]
         vectors = index.vectors.take(entities)
         add = self.vocab.strings.add
@@ -150,12 +151,12 @@ class CandgenKB(KnowledgeBase):
         ]
 
     def get_vectors(self, entities: Iterable[str]) -> list[list[float]]:
-        """The vector of each entity; that of all others for one that has none."""
+        """Return the vector of each entity; all entities without one have the same vector."""
         vectors: list[list[float]] = self._index().vectors.take(list(entities)).tolist()
         return vectors
 
     def get_vector(self, entity: str) -> list[float]:
-        """The vector of one entity."""
+        """Return the vector of one entity."""
         return self.get_vectors([entity])[0]
 
     def to_disk(
@@ -163,22 +164,22 @@ class CandgenKB(KnowledgeBase):
         path: str | os.PathLike[str],
         exclude: Iterable[str] = (),  # noqa: ARG002
     ) -> None:
-        """Write the index, and what spaCy needs beside it, to an index folder."""
+        """Write the index, k and the vectors to an index folder."""
         index_folder.save(path, **self._index().contents())
         with atomic_write(Path(path) / "contents") as file:
-            file.write(_NOTHING)
+            file.write(_EMPTY_CONTENTS)
 
     def from_disk(
         self,
         path: str | os.PathLike[str],
         exclude: Iterable[str] = (),  # noqa: ARG002
     ) -> "CandgenKB":
-        """Take what is in an index folder in the place of what was here."""
-        self._opened = _Index.of(index_folder.load(path), None, _none(self._length))
+        """Replace the index by the one in a folder."""
+        self._loaded = _LoadedIndex.of(index_folder.load(path), None, _no_vectors(self._length))
         return self
 
     def to_bytes(self, **_: object) -> bytes:
-        """What ``to_disk`` writes, in memory."""
+        """Return the files that ``to_disk`` writes."""
         with TemporaryDirectory() as folder:
             self.to_disk(folder)
             files = {file.name: file.read_bytes() for file in sorted(Path(folder).iterdir())}
@@ -186,13 +187,14 @@ class CandgenKB(KnowledgeBase):
         return packed
 
     def from_bytes(self, bytes_data: bytes, **_: object) -> "CandgenKB":
-        """Take what ``to_bytes`` gave in the place of what was here."""
+        """Replace the index by the one that ``to_bytes`` has returned."""
         with TemporaryDirectory() as folder:
             for name, content in srsly.msgpack_loads(bytes_data).items():
                 (Path(folder) / Path(name).name).write_bytes(content)
             stored = index_folder.load(folder)
             arrays = {name: np.array(array) for name, array in stored.arrays.items()}
-        self._opened = _Index.of(replace(stored, arrays=arrays), None, _none(self._length))
+        stored = replace(stored, arrays=arrays)
+        self._loaded = _LoadedIndex.of(stored, None, _no_vectors(self._length))
         return self
 
 
@@ -200,27 +202,28 @@ class CandgenKB(KnowledgeBase):
 def knowledge_base(
     path: str | Path | None = None, k: int | None = None, *, vectors: str | Path | None = None
 ) -> Callable[..., CandgenKB]:
-    """What makes a knowledge base of an index folder, for a vocabulary.
+    """Return a function that makes the knowledge base of an index folder for a vocabulary.
 
-    It is for ``generate_empty_kb`` in the settings of an entity linker, which then needs no
-    training, for ``kb_loader`` in those of its initialization, and for ``linker.set_kb``.
+    Use it as ``generate_empty_kb`` of an entity linker, which then needs no training, as
+    ``kb_loader`` of its initialization, and with ``linker.set_kb``.
     """
 
     def make(vocab: Vocab, entity_vector_length: int | None = None) -> CandgenKB:
-        length = LENGTH if entity_vector_length is None else entity_vector_length
-        made = CandgenKB(vocab, path, k=k, vectors=vectors, entity_vector_length=length)
-        # With a length it may be one of a pipeline that is being loaded, and has its own index.
-        return made.open() if entity_vector_length is None else made
+        if entity_vector_length is None:
+            return CandgenKB(vocab, path, k=k, vectors=vectors).open()
+        # Not opened: it may belong to a pipeline that is being loaded, which has its own index.
+        length = entity_vector_length
+        return CandgenKB(vocab, path, k=k, vectors=vectors, entity_vector_length=length)
 
     return make
 
 
 @registry.misc("candgen.CandidateGenerator.v1")
 def candidate_generator(k: int | None = None) -> Callable[[KnowledgeBase, Span], list[Candidate]]:
-    """What asks a CandgenKB for the candidates of one mention; ``k`` replaces its own."""
+    """Return a function that asks a CandgenKB for the candidates of a mention."""
 
     def get_candidates(kb: KnowledgeBase, mention: Span) -> list[Candidate]:
-        return _ours(kb).get_candidates(mention, k)
+        return _check_kb(kb).get_candidates(mention, k)
 
     return get_candidates
 
@@ -229,17 +232,17 @@ def candidate_generator(k: int | None = None) -> Callable[[KnowledgeBase, Span],
 def candidate_batch_generator(
     k: int | None = None,
 ) -> Callable[[KnowledgeBase, Iterable[Span]], list[list[Candidate]]]:
-    """What asks a CandgenKB for the candidates of several mentions; ``k`` replaces its own."""
+    """Return a function that asks a CandgenKB for the candidates of several mentions."""
 
     def get_candidates_batch(kb: KnowledgeBase, mentions: Iterable[Span]) -> list[list[Candidate]]:
-        return _ours(kb).get_candidates_batch(mentions, k)
+        return _check_kb(kb).get_candidates_batch(mentions, k)
 
     return get_candidates_batch
 
 
 @dataclass(frozen=True)
 class EntityVectors:
-    """Vectors of some entities, row by row; ``entities`` are sorted.
+    """Vectors of some entities, one a row; ``entities`` are sorted.
 
     >>> vectors = EntityVectors.of(["Q282", "Q1741"], [[0.0, 2.0], [1.0, 0.0]])
     >>> vectors.take(["Q1741", "Q584", "Q282"]).round(3).tolist()
@@ -251,7 +254,7 @@ class EntityVectors:
 
     @classmethod
     def of(cls, entities: Iterable[str], vectors: npt.ArrayLike) -> "EntityVectors":
-        """Refuses what is no vector, vectors of different lengths, and an entity with two."""
+        """Check that vectors are finite, equally long, and one for each entity."""
         named = np.array(list(entities), np.str_)
         try:
             with np.errstate(over="ignore"):
@@ -266,24 +269,23 @@ class EntityVectors:
         wrong = ~np.isfinite(values).all(axis=1)
         if wrong.any():
             raise ParameterError(
-                f"the vector of {named[wrong][0]} is not finite: leave it out, or mend it"
+                f"the vector of {named[wrong][0]} is not finite: leave it out, or correct it"
             )
         order = np.argsort(named)
         named, values = named[order], values[order]
         twice = named[1:][named[1:] == named[:-1]]
         if len(twice):
             raise ParameterError(f"{twice[0]} has two vectors: expected one for each entity")
-        # Zeros point nowhere: an entity with such a vector is one without.
+        # A vector of zeros has no direction: it counts as none.
         there = values.any(axis=1)
         return cls(StringTable(**StringTable.pack(named[there].tolist())), values[there])
 
     def take(self, entities: Sequence[str]) -> npt.NDArray[np.float32]:
-        """The vectors of entities.
+        """Return the vectors of entities.
 
-        Where there is none it is not zeros: the linker divides by the length of a vector, and takes
-        what is no number for the largest. With the same vector, whatever it is, the probability
-        decides between two entities. This one, all parts of which are equal, is also what zeros
-        count as when spaCy trains.
+        An entity without one gets a vector of equal components. It cannot be zeros, because the
+        linker divides by the length of a vector, and takes NaN for the largest value. Between two
+        equal vectors the probability decides. spaCy's training treats zeros in the same way.
         """
         places = self.entities.places(entities)
         length = self.values.shape[1]
@@ -293,28 +295,27 @@ class EntityVectors:
 
 
 @dataclass(frozen=True)
-class _Index:
-    """An index folder that is open, with what spaCy needs beside it."""
+class _LoadedIndex:
+    """A loaded index, with k and the vectors."""
 
     stored: Stored
-    generator: Any
-    calibration: Calibration
+    generator: Index
     k: int
     vectors: EntityVectors
 
     @classmethod
-    def of(cls, stored: Stored, k: int | None, vectors: EntityVectors) -> "_Index":
-        """What is given counts, then what was saved with a knowledge base."""
+    def of(cls, stored: Stored, k: int | None, vectors: EntityVectors) -> "_LoadedIndex":
+        """Load a generator; k and vectors default to those that were saved with it."""
         saved = strip_prefix(PREFIX, stored.arrays)
         if saved and not len(vectors.entities):
             entities = StringTable(**strip_prefix("entities", saved))
             vectors = EntityVectors(entities, saved["vectors"])
         if k is None:
-            k = int(saved["k"][0]) if saved else K
-        return cls(stored, open_stored(stored), Calibration.from_stored(stored), k, vectors)
+            k = int(saved["k"][0]) if saved else DEFAULT_K
+        return cls(stored, open_stored(stored), k, vectors)
 
     def contents(self) -> dict[str, Any]:
-        """What `storage.save` takes: all that the folder had, and ours."""
+        """Return the arguments of `index_folder.save`: the stored index, k and the vectors."""
         saved = {
             "k": np.array([self.k]),
             "vectors": self.vectors.values,
@@ -328,20 +329,20 @@ class _Index:
         }
 
 
-def _ours(kb: KnowledgeBase) -> CandgenKB:
+def _check_kb(kb: KnowledgeBase) -> CandgenKB:
     if not isinstance(kb, CandgenKB):
         raise ParameterError(
-            f"the knowledge base is of class {type(kb).__name__}, which has no index: give the "
-            "entity linker one that has, as in linker.set_kb(knowledge_base('fo.candgen'))"
+            f"the knowledge base is of class {type(kb).__name__}, expected CandgenKB: use "
+            "linker.set_kb(knowledge_base('fo.candgen'))"
         )
     return kb
 
 
 def _distinct(probabilities: Sequence[float]) -> list[float]:
-    """Each a little above the next, in the precision that spaCy keeps.
+    """Return probabilities that differ in the precision of spaCy, in the same order.
 
-    The linker shuffles the candidates before it looks for the largest: among equal ones, it would
-    take another one every time.
+    The linker shuffles the candidates before it takes the largest, so that equal ones would give
+    another result every time.
     """
     rounded = np.array(probabilities, np.float32)
     for at in range(len(rounded) - 2, -1, -1):
@@ -350,17 +351,17 @@ def _distinct(probabilities: Sequence[float]) -> list[float]:
     return distinct
 
 
-def _none(length: int) -> EntityVectors:
+def _no_vectors(length: int) -> EntityVectors:
     return EntityVectors.of([], np.zeros((0, length)))
 
 
-def _read(vectors: Vectors | None, length: int) -> EntityVectors:
+def _read_vectors(vectors: Vectors | None, length: int) -> EntityVectors:
     if vectors is None:
-        return _none(length)
+        return _no_vectors(length)
     if isinstance(vectors, Mapping):
         return EntityVectors.of(vectors, list(vectors.values()))
     try:
-        # Opened here because NumPy would not close a damaged one.
+        # Opened here, because NumPy does not close a damaged file.
         with Path(vectors).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             entities, values = arrays["entities"].tolist(), arrays["vectors"]
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""How far languages are apart, by the URIEL database inside the optional package lang2vec.
+"""Distances between languages, from the URIEL database in the optional package lang2vec.
 
-Only its data are read, which are CC BY-SA 4.0 and no part of candgen. Its own code is never
-imported: it needs ``pkg_resources``, which setuptools no longer has, and it installs a program
-``lang2vec.py`` that other programs beside it would import in its place.
+Only its data are read; they are licensed CC BY-SA 4.0 and not part of candgen. Its code is never
+imported: it needs ``pkg_resources``, which setuptools has removed, and it installs a script
+``lang2vec.py`` that shadows the package for other scripts.
 
 Littell et al.: URIEL and lang2vec, EACL 2017.
 """
@@ -38,16 +38,16 @@ _CODES = {
     "zh-min-nan": "nan",
     "zh-yue": "yue",
 }
-"""ISO 639-3 for what Wikipedia, or URIEL, has under another code; nb and nn have no family there"""
+"""ISO 639-3 codes for other codes of Wikipedia or URIEL, where nb and nn have no family."""
 
 
 def distances(target: str, languages: Iterable[str]) -> dict[str, float]:
-    """The genetic distance of each language to the target; without those that URIEL has not.
+    """Return the genetic distance of each language to the target, without unknown languages.
 
-        distance = 1 - cosine of the families, from the largest to the smallest, that each is in
+        distance = 1 - cosine of the two languages' vectors of families
 
-    Two languages of the same smallest family are at 0, two that share none at 1. Codes are those
-    of Wikipedia, ISO 639-1 or ISO 639-3.
+    It is 0 for two languages of the same smallest family, and 1 for two without a common family.
+    Codes are those of Wikipedia, ISO 639-1 or ISO 639-3.
     """
     families = _families([target, *(codes := list(languages))])
     ours = families[0]
@@ -59,7 +59,7 @@ def distances(target: str, languages: Iterable[str]) -> dict[str, float]:
 
 
 def _families(languages: list[str]) -> npt.NDArray[np.float64]:
-    """A row for each language: 1 for each family that it is in; zeros for one that is not known."""
+    """Return a row for each language: 1 for each of its families; zeros if it is unknown."""
     folder = _data()
     known = json.loads((folder / "letter_codes.json").read_text(encoding="utf-8"))
     codes = [_CODES.get(code) or known.get(code, code) for code in languages]
@@ -71,7 +71,7 @@ def _families(languages: list[str]) -> npt.NDArray[np.float64]:
 
 
 def _data() -> Path:
-    """The folder with the data of lang2vec."""
+    """Return the folder with the data of lang2vec."""
     try:
         return Path(str(distribution("lang2vec").locate_file("lang2vec/data")))
     except PackageNotFoundError as error:

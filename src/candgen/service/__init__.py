@@ -1,1 +1,1 @@
-"""Generators over HTTP: for programs, for OpenRefine, and for people with a browser."""
+"""The HTTP service: a JSON API, the Reconciliation API for OpenRefine, and a web page."""

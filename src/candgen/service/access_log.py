@@ -1,4 +1,4 @@
-"""The log of a worker: lines for stderr, which wait for nobody and keep nobody waiting."""
+"""The log of a worker process: lines to stderr, written without blocking any request."""
 
 import logging
 import queue
@@ -6,27 +6,26 @@ import sys
 import threading
 from typing import TextIO
 
-MOST = 10_000
-"""Lines that wait to be written; beyond them, where nobody reads them, they are lost."""
-END = 1.0
-"""Seconds that the last lines have to be written."""
+MAX_WAITING_LINES = 10_000
+"""Lines that wait to be written; further ones are dropped until stderr is read again."""
+CLOSE_TIMEOUT = 1.0
+"""Seconds to write the last lines."""
 
 
 def log_to_stderr() -> None:
-    """One line a request, as JSON, and whatever else is worth saying."""
-    # Nobody asks which thread or line of code has logged: not to look that up is half the time.
+    """Send the access log, a JSON object a line, and all warnings to stderr."""
+    # No line names its thread or source line; skipping that lookup halves the time of a log call.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging._srcfile = None  # noqa: SLF001
-    handler = Lines(sys.stderr)
+    handler = NonBlockingHandler(sys.stderr)
     for name in ("candgen.access", "candgen", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.WARNING)
-    logging.getLogger("candgen.access").setLevel(logging.INFO)
+        logger.setLevel(logging.INFO if name == "candgen.access" else logging.WARNING)
 
 
-class Lines(logging.Handler):
-    """Writes in a thread of its own: a pipe that nobody reads would stop the whole service."""
+class NonBlockingHandler(logging.Handler):
+    """Writes in its own thread: a full pipe would otherwise stop the whole service."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
@@ -36,14 +35,14 @@ class Lines(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Leave a line to be written."""
-        if self._waiting.qsize() < MOST:
+        """Queue a line, or drop it if too many wait."""
+        if self._waiting.qsize() < MAX_WAITING_LINES:
             self._waiting.put(self.format(record))
 
     def close(self) -> None:
-        """Write what is left, if that can be done soon."""
+        """Write the queued lines, but wait no longer than CLOSE_TIMEOUT."""
         self._waiting.put(None)
-        self._thread.join(END)
+        self._thread.join(CLOSE_TIMEOUT)
         super().close()
 
     def _write(self) -> None:
@@ -51,5 +50,5 @@ class Lines(logging.Handler):
             try:
                 self.stream.write(f"{line}\n")
                 self.stream.flush()
-            except (OSError, ValueError):  # it was closed: there is nobody to tell
+            except (OSError, ValueError):  # stderr was closed
                 return

@@ -8,237 +8,217 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
+from candgen.generators.calibration import DEPTH
 from candgen.protocols import Explains
-from candgen.service.accept_language import accepted
-from candgen.service.index_registry import facts
-from candgen.service.loaded_index import Late, Opened
-from candgen.service.problems import MEDIA_TYPE, Problem
+from candgen.service.accept_language import languages_of
+from candgen.service.executor import check_deadline
+from candgen.service.loaded_index import LoadedIndex
+from candgen.service.problems import MEDIA_TYPE, Problem, check_limit
 from candgen.service.schemas import (
-    Answer,
-    Answers,
-    Asked,
-    AskedOne,
-    AskedWhy,
-    Indexes,
+    CandidatesRequest,
+    CandidatesResponse,
+    ExplainRequest,
+    IndexesResponse,
     ProblemOut,
-    ReloadedAll,
-    parameters,
+    ReloadResponse,
+    SingleMentionRequest,
+    SingleMentionResponse,
+    query_parameters,
 )
 from candgen.service.settings import Limits
-from candgen.service.state import Service
+from candgen.service.state import ServiceState
 
 Q = TypeVar("Q", bound=BaseModel)
-
-DEPTH = 30
-"""Probabilities are those among at least so many candidates, however few are asked for."""
 
 _PROBLEMS = {
     status: {
         "model": ProblemOut,
-        "description": said,
+        "description": description,
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}},
     }
-    for status, said in {
-        400: "The request cannot be read.",
-        401: "The service wants a key.",
-        403: "A page of another site asked for this.",
-        404: "There is no such index, or no such entity in it.",
-        405: "There is something at this address, but not for this method.",
-        408: "The request did not arrive in time.",
+    for status, description in {
+        400: "Malformed request.",
+        401: "Missing or wrong API key.",
+        403: "Cross-origin request that is not allowed.",
+        404: "Unknown index, or unknown entity.",
+        405: "Method not allowed at this address.",
+        408: "Timeout: the request did not arrive in time.",
         413: "The request is too large.",
-        431: "Address and headers are too large.",
-        422: "A value makes no sense, or is beyond a limit.",
-        500: "The service made a mistake.",
-        503: "Too busy, too slow, or the index is damaged; Retry-After says when to come back.",
+        431: "The request line and headers are too large.",
+        422: "A value is invalid or beyond a limit.",
+        500: "Internal error.",
+        503: "Busy, timeout, or damaged index; Retry-After says when to try again.",
     }.items()
 }
 router = APIRouter(prefix="/api/v1", responses=_PROBLEMS)  # type: ignore[arg-type]
 
 
-@router.post("/candidates", response_model=Answers, response_model_exclude_unset=True)
-async def candidates_of_many(asked: Asked, request: Request) -> Response:
-    """The entities that each of several mentions may mean, best first."""
-    service = Service.of(request)
-    check_mentions(asked.mentions, service.settings.limits)
-    index, found = await _find(service, request, asked)
+@router.post("/candidates", response_model=CandidatesResponse, response_model_exclude_unset=True)
+async def candidates_of_many(body: CandidatesRequest, request: Request) -> Response:
+    """Return the candidates of several mentions, best first."""
+    loaded, found = await _find(request, body)
     results = [
         {"mention": mention, "candidates": candidates}
-        for mention, candidates in zip(asked.mentions, found, strict=True)
+        for mention, candidates in zip(body.mentions, found, strict=True)
     ]
-    return as_json({"index": index.name, "results": results})
+    return as_json({"index": loaded.name, "results": results})
 
 
 @router.get(
     "/candidates",
-    response_model=Answer,
+    response_model=SingleMentionResponse,
     response_model_exclude_unset=True,
-    openapi_extra=parameters(AskedOne),
+    openapi_extra=query_parameters(SingleMentionRequest),
 )
 async def candidates_of_one(request: Request) -> Response:
-    """The entities that one mention may mean, best first."""
-    service = Service.of(request)
-    one = _asked(AskedOne, request)
-    check_mentions([one.mention], service.settings.limits)
-    asked = Asked.model_construct(mentions=[one.mention], **one.model_dump(exclude={"mention"}))
-    opened, found = await _find(service, request, asked)
-    return as_json({"index": opened.name, "mention": one.mention, "candidates": found[0]})
+    """Return the candidates of one mention, best first."""
+    query = _read_query(SingleMentionRequest, request)
+    options = query.model_dump(exclude={"mention"})
+    batch = CandidatesRequest.model_construct(mentions=[query.mention], **options)
+    loaded, (candidates,) = await _find(request, batch)
+    return as_json({"index": loaded.name, "mention": query.mention, "candidates": candidates})
 
 
-@router.get("/explain", response_model=dict[str, Any], openapi_extra=parameters(AskedWhy))
+@router.get(
+    "/explain", response_model=dict[str, Any], openapi_extra=query_parameters(ExplainRequest)
+)
 async def explain(request: Request) -> Response:
-    """Why an entity has its score for a mention: tokens, languages, names it was seen by."""
-    service = Service.of(request)
-    asked = _asked(AskedWhy, request)
-    mention, entity, lam = asked.mention, asked.entity, asked.lam
-    check_mentions([mention], service.settings.limits)
-    opened = service.shelf.take(asked.index)
-    check_lam(opened, lam)
-    service.note(request, opened, 1, 0)
-    if not isinstance(opened.generator, Explains):
-        raise Problem(422, f"the index {opened.name!r} cannot explain its candidates")
-    if not opened.knows(entity):
-        raise Problem(404, f"there is no entity {entity[:64]!r} in the index {opened.name!r}")
-    options = {} if lam is None else {"lam": lam}
-    explanation = await service.work.do(
-        lambda _: opened.generator.explain(mention, entity, **options).as_json()
+    """Explain the score of an entity for a mention: its tokens, languages and names."""
+    state = ServiceState.of(request)
+    query = _read_query(ExplainRequest, request)
+    _check_mentions([query.mention], state.settings.limits)
+    loaded = state.registry.get(query.index)
+    _check_lam(loaded, query.lam)
+    state.record(request, loaded, 1, 0)
+    if not isinstance(loaded.generator, Explains):
+        raise Problem(422, f"the index {loaded.name!r} cannot explain its candidates")
+    check_known(loaded, query.entity)
+    options = {} if query.lam is None else {"lam": query.lam}
+    explanation = await state.executor.run(
+        lambda _: loaded.generator.explain(query.mention, query.entity, **options).as_json()
     )
-    languages = accepted(request.headers.get("accept-language", ""))
-    shown = opened.show(entity, languages)
-    more = {"name": shown.name, "description": shown.description}
+    languages = languages_of(request)
+    view = loaded.view(query.entity, languages)
+    extra = {"name": view.name, "description": view.description}
     if leader := explanation.get("leader"):
-        more["leader_name"] = opened.show(leader, languages).name
-    return as_json({**explanation, **more})
+        extra["leader_name"] = loaded.view(leader, languages).name
+    return as_json({**explanation, **extra})
 
 
-@router.get("/indexes", response_model=Indexes)
+@router.get("/indexes", response_model=IndexesResponse)
 async def indexes(request: Request) -> Response:
-    """The indexes that can be asked, and the limits of the service."""
-    service = Service.of(request)
+    """List the indexes and the limits of the service."""
+    state = ServiceState.of(request)
     return as_json(
         {
-            "default": service.shelf.default,
-            "indexes": [facts(opened) for opened in service.shelf.opened],
-            "broken": sorted(service.shelf.broken),
-            "limits": vars(service.settings.limits),
+            "default": state.registry.default,
+            "indexes": [loaded.facts() for loaded in state.registry.loaded],
+            "broken": sorted(state.registry.broken),
+            "limits": state.settings.limits.as_json(),
         }
     )
 
 
-@router.post("/reload", response_model=ReloadedAll)
+@router.post("/reload", response_model=ReloadResponse)
 async def reload(request: Request) -> Response:
-    """Open indexes that were built again since; what cannot be opened keeps answering as it was."""
-    service = Service.of(request)
-    reloaded = await service.reload(tell_others=True)
-    if failed := [each for each in reloaded if each.state == "failed"]:
+    """Load the indexes that were rebuilt; where that fails, the previous index keeps answering."""
+    results = await ServiceState.of(request).reload(tell_others=True)
+    if failed := [each for each in results if each.state == "failed"]:
         raise Problem(503, "; ".join(f"{each.index}: {each.detail}" for each in failed))
-    return as_json({"indexes": [each._asdict() for each in reloaded]})
+    return as_json({"indexes": results})
 
 
-def _asked(model: type[Q], request: Request) -> Q:
-    """What the query of an address asks; by hand, since FastAPI takes much longer for it."""
+def _read_query(model: type[Q], request: Request) -> Q:
+    """Validate the query string of a request; FastAPI takes much longer for that."""
     try:
         return model.model_validate(dict(request.query_params))
     except ValidationError as error:
-        places = [{**each, "loc": ("query", *each["loc"])} for each in error.errors()]
-        raise RequestValidationError(places) from None
+        errors = [{**each, "loc": ("query", *each["loc"])} for each in error.errors()]
+        raise RequestValidationError(errors) from None
 
 
 async def _find(
-    service: Service, request: Request, asked: Asked
-) -> tuple[Opened, list[list[dict[str, Any]]]]:
-    """The candidates of mentions, with details if they are asked for."""
-    limits = service.settings.limits
-    if asked.k > limits.k:
-        raise Problem(422, f"k is {asked.k}: this service gives at most {limits.k:,}")
-    check_size(len(asked.mentions) * asked.k, limits)
-    opened = service.shelf.take(asked.index)
-    check_lam(opened, asked.lam)
-    languages = accepted(request.headers.get("accept-language", ""))
+    request: Request, body: CandidatesRequest
+) -> tuple[LoadedIndex, list[list[dict[str, Any]]]]:
+    """Return the index and the candidates of each mention, with details if requested."""
+    state = ServiceState.of(request)
+    limits = state.settings.limits
+    _check_mentions(body.mentions, limits)
+    check_limit("k", body.k, limits.k)
+    check_answer_size(len(body.mentions) * body.k, limits)
+    loaded = state.registry.get(body.index)
+    _check_lam(loaded, body.lam)
+    languages = languages_of(request)
 
-    def job(deadline: float) -> list[list[dict[str, Any]]]:
-        depth = max(asked.k, DEPTH) if asked.details else asked.k
-        answers = opened.ask(asked.mentions, depth, lam=asked.lam, deadline=deadline)
-        if not asked.details:
+    def search(deadline: float) -> list[list[dict[str, Any]]]:
+        depth = max(body.k, DEPTH) if body.details else body.k
+        answers = loaded.search(body.mentions, depth, lam=body.lam, deadline=deadline)
+        if not body.details:
             return [[{"entity": e, "score": float(s)} for e, s in answer] for answer in answers]
         found = []
-        for mention, answer in zip(asked.mentions, answers, strict=True):
-            Late.check(deadline)
-            found.append(
-                details(opened, mention, answer, asked.k, lam=asked.lam, languages=languages)
-            )
+        for mention, answer in zip(body.mentions, answers, strict=True):
+            check_deadline(deadline)
+            found.append(_add_details(loaded, mention, answer, body, languages))
         return found
 
-    quick = not asked.details and opened.is_quick(asked.mentions, asked.k)
-    found = await service.work.do(job, quick=quick)
-    service.note(request, opened, len(asked.mentions), sum(map(len, found)))
-    return opened, found
+    quick = not body.details and loaded.is_quick(body.mentions, body.k)
+    found = await state.executor.run(search, quick=quick)
+    state.record(request, loaded, len(body.mentions), sum(map(len, found)))
+    return loaded, found
 
 
-def details(
-    opened: Opened,
+def _add_details(
+    loaded: LoadedIndex,
     mention: str,
-    answer: Sequence[Any],
-    k: int,
-    *,
-    lam: float | None,
+    answer: Sequence[tuple[str, float]],
+    body: CandidatesRequest,
     languages: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """The first k candidates with all that is known of them."""
-    chances = opened.calibration.probabilities(mention, answer)
-    shares = opened.shares(mention, [entity for entity, _ in answer[:k]], lam=lam)
-    made = []
-    for (entity, score), chance, parts in zip(answer[:k], chances, shares, strict=False):
-        shown = opened.show(entity, languages)
-        each: dict[str, Any] = {
+    """Return the first k candidates with name, types, probability and parts of the score."""
+    probabilities = loaded.generator.probabilities(mention, answer)
+    first = answer[: body.k]
+    parts = loaded.break_down_scores(mention, [entity for entity, _ in first], lam=body.lam)
+    candidates = []
+    for (entity, score), probability, part in zip(first, probabilities, parts, strict=False):
+        view = loaded.view(entity, languages)
+        candidate = {
             "entity": entity,
             "score": float(score),
-            "name": shown.name,
-            "language": shown.language,
-            "description": shown.description,
-            "types": [opened.type(each, languages)._asdict() for each in shown.types],
-            "probability": chance,
+            **view._asdict(),
+            "types": loaded.view_types(view, languages),
+            "probability": probability,
         }
-        if parts is not None:
-            each.update(parts._asdict())
-        made.append(each)
-    return made
+        candidates.append(candidate if part is None else candidate | part._asdict())
+    return candidates
 
 
-def check_mentions(mentions: Sequence[str], limits: Limits) -> None:
-    """Refuse too many mentions, and too long ones."""
-    if len(mentions) > limits.batch:
-        raise Problem(
-            422, f"{len(mentions):,} mentions at once: this service takes up to {limits.batch:,}"
-        )
+def _check_mentions(mentions: Sequence[str], limits: Limits) -> None:
+    """Raise a Problem if there are too many mentions, or one is too long."""
+    check_limit("the number of mentions", len(mentions), limits.batch)
     for place, mention in enumerate(mentions):
         if len(mention) > limits.mention:
             which = "the mention" if len(mentions) == 1 else f"mention {place}"
-            raise Problem(
-                422,
-                f"{which} has {len(mention):,} characters: this service takes up to "
-                f"{limits.mention:,}",
-            )
+            check_limit(f"the length of {which}", len(mention), limits.mention)
 
 
-def check_size(candidates: int, limits: Limits) -> None:
-    """Refuse an answer that would be too large."""
-    if candidates > limits.candidates:
-        raise Problem(
-            422,
-            f"mentions times k are {candidates:,}: this service gives up to "
-            f"{limits.candidates:,} candidates at once",
-        )
+def check_answer_size(candidates: int, limits: Limits) -> None:
+    """Raise a Problem if an answer would have too many candidates."""
+    check_limit("the number of candidates, mentions times k,", candidates, limits.candidates)
 
 
-def check_lam(opened: Opened, lam: float | None) -> None:
-    """Refuse lam where it means nothing."""
-    if lam is not None and not opened.takes_lam:
-        raise Problem(
-            422,
-            f"lam means nothing to the index {opened.name!r}, a {opened.stored.kind}: leave it out",
-        )
+def _check_lam(loaded: LoadedIndex, lam: float | None) -> None:
+    """Raise a Problem if the index does not take lam."""
+    if lam is not None and loaded.lam is None:
+        kind = loaded.stored.kind
+        raise Problem(422, f"the index {loaded.name!r}, a {kind}, does not take lam: leave it out")
+
+
+def check_known(loaded: LoadedIndex, entity: str) -> None:
+    """Raise a Problem if an index does not know an entity."""
+    if not entity or len(entity) > 1000 or not loaded.knows(entity):
+        raise Problem(404, f"unknown entity {entity[:64]!r} in the index {loaded.name!r}")
 
 
 def as_json(value: object) -> Response:
-    """JSON, by a writer that is several times as fast as the standard library's."""
+    """Return a JSON response; this writer is several times faster than the standard library's."""
     return Response(to_json(value), media_type="application/json")

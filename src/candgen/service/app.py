@@ -1,11 +1,11 @@
-"""The application: routes, the page, and the gate around them."""
+"""The ASGI application: routes, web page, probes and middleware."""
 
 import asyncio
 import contextlib
 import gc
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from importlib import resources
 from typing import Any
 
@@ -16,13 +16,19 @@ from starlette.exceptions import HTTPException
 
 from candgen.service import api, reconcile
 from candgen.service.access_log import log_to_stderr
-from candgen.service.executor import Work
-from candgen.service.index_registry import Shelf
+from candgen.service.executor import Executor
+from candgen.service.index_registry import IndexRegistry
 from candgen.service.metrics import CONTENT_TYPE, Metrics
-from candgen.service.middleware import DESCRIPTION, MISTAKE, PAGE_FILES, Gate, is_reconciliation
-from candgen.service.problems import Problem
-from candgen.service.settings import AGAIN, PARENT, Settings
-from candgen.service.state import Service
+from candgen.service.middleware import (
+    INTERNAL_ERROR,
+    OPENAPI_PATH,
+    PAGE_FILES,
+    Middleware,
+    is_reconciliation,
+)
+from candgen.service.problems import Problem, busy
+from candgen.service.settings import PARENT_VARIABLE, RESTART_VARIABLE, Limits, Settings
+from candgen.service.state import ServiceState
 from candgen.storage.versions import version
 
 PAGE_POLICY = (
@@ -30,112 +36,110 @@ PAGE_POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-FILES = {f"/{name}": (name, MEDIA_TYPES[name.rpartition(".")[2]]) for name in PAGE_FILES}
 
 
-def create_app(settings: Settings, *, verify: bool = False, supervised: bool = False) -> Gate:
-    """The service as an ASGI application; its indexes are open when this returns."""
-    service = Service(
+def create_app(settings: Settings, *, verify: bool = False, supervised: bool = False) -> Middleware:
+    """Load the indexes and return the service as an ASGI application."""
+    state = ServiceState(
         settings,
-        Shelf(settings.indexes, verify=verify),
-        Work(settings.limits.seconds, max(2, os.cpu_count() or 2)),
+        IndexRegistry(settings.indexes, verify=verify),
+        Executor(settings.limits.work_timeout, max(2, os.cpu_count() or 2)),
         Metrics(),
         supervised,
     )
-    service.shelf.changed = service.show_indexes
-    service.show_indexes()
+    state.registry.on_change = state.publish_indexes
+    state.publish_indexes()
     app = FastAPI(
         title="candgen",
         version=version(),
         lifespan=_lifespan,
         docs_url=None,
         redoc_url=None,
-        openapi_url=DESCRIPTION,
+        openapi_url=OPENAPI_PATH,
         redirect_slashes=False,
-        description="Finds the entities that a name may mean, in languages with almost no data.",
+        description="Finds the entities that a name may mean, in languages with little data.",
     )
-    app.state.service = service
-    app.add_exception_handler(Problem, _problem)
-    app.add_exception_handler(RequestValidationError, _not_valid)
-    app.add_exception_handler(HTTPException, _refused)
-    app.add_exception_handler(Exception, _mistake)
+    app.state.service = state
+    app.add_exception_handler(Problem, _handle_problem)
+    app.add_exception_handler(RequestValidationError, _handle_invalid)
+    app.add_exception_handler(HTTPException, _handle_http_error)
+    app.add_exception_handler(Exception, _handle_internal_error)
     app.include_router(api.router)
     app.include_router(reconcile.router)
     _add_probes(app)
     _add_page(app)
-    _describe_limits(app, settings)
-    return Gate(app, settings=settings, metrics=service.metrics)
+    _add_openapi(app, settings.limits)
+    return Middleware(app, settings=settings, metrics=state.metrics)
 
 
-def from_environment() -> Gate:
-    """The application of a worker process."""
+def from_environment() -> Middleware:
+    """Return the application of a worker process."""
     log_to_stderr()
-    app = create_app(Settings.from_environment(), verify=AGAIN in os.environ, supervised=True)
-    gc.freeze()  # what is there now stays: looking through it again and again would take time
+    settings = Settings.from_environment()
+    app = create_app(settings, verify=RESTART_VARIABLE in os.environ, supervised=True)
+    gc.freeze()  # the indexes stay in memory: garbage collection need not look at them again
     return app
 
 
 @contextlib.asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """SIGHUP reloads, also one that came too early; a worker whose parent is gone ends."""
-    service: Service = app.state.service
+    """In a worker process, reload on SIGHUP, and exit when the supervisor is gone."""
+    state: ServiceState = app.state.service
     tasks: set[asyncio.Task[Any]] = set()
+    loop = asyncio.get_running_loop()
 
-    def start(work: Any) -> None:  # noqa: ANN401
-        task = asyncio.get_running_loop().create_task(work)
+    def start(work: Coroutine[Any, Any, Any]) -> None:
+        task = loop.create_task(work)
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
-    if service.supervised:
+    if state.supervised:
         if hasattr(signal, "SIGHUP"):
-            loop = asyncio.get_running_loop()
-            loop.add_signal_handler(signal.SIGHUP, lambda: start(service.reload()))
+            loop.add_signal_handler(signal.SIGHUP, lambda: start(state.reload()))
+            # Blocked by the supervisor until now: see server._defer_signals.
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP, signal.SIGINT])
-        start(_end_with(int(os.environ[PARENT])))
+        start(_exit_with(int(os.environ[PARENT_VARIABLE])))
     yield
     for task in tasks:
         task.cancel()
-    service.work.close()
+    state.executor.close()
 
 
-async def _end_with(parent: int) -> None:
+async def _exit_with(parent: int) -> None:
     while os.getppid() == parent:
         await asyncio.sleep(1.0)
     signal.raise_signal(signal.SIGTERM)
 
 
-async def _problem(_: Request, problem: Exception) -> Response:
+async def _handle_problem(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, Problem)  # noqa: S101
     return problem.response()
 
 
-async def _not_valid(_: Request, error: Exception) -> Response:
-    """All that is wrong with a request at once, each with its place."""
+async def _handle_invalid(_: Request, error: Exception) -> Response:
+    """List everything that is invalid in a request, each with its place."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    said = [
-        f"{'.'.join(str(each) for each in one['loc'][1:]) or one['loc'][0]}: {one['msg']}"
-        for one in error.errors()[:10]
+    errors = [
+        f"{'.'.join(map(str, each['loc'][1:])) or each['loc'][0]}: {each['msg']}"
+        for each in error.errors()[:10]
     ]
-    text = "; ".join(said).encode("utf-8", "replace").decode()
-    return Problem(422, text).response()
+    return Problem(422, "; ".join(errors).encode("utf-8", "replace").decode()).response()
 
 
-async def _mistake(*_: object) -> Response:
-    """What the gate says of its own mistakes; it also logs them."""
-    return MISTAKE.response()
+async def _handle_internal_error(*_: object) -> Response:
+    return INTERNAL_ERROR.response()  # the middleware logs the error
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 404:
-        said = f"there is nothing at this address: {DESCRIPTION} says what there is"
-        return Problem(404, said).response()
+        return Problem(404, f"not found: {OPENAPI_PATH} lists all addresses").response()
     response = Problem(error.status_code, str(error.detail)).response()
     response.headers.update(error.headers or {})
     if error.status_code == 405:
-        # Starlette names the methods of one route; two may share an address.
-        known = request.app.openapi()["paths"].get(request.url.path, {})
-        allowed = {*response.headers.get("allow", "").split(", "), *map(str.upper, known)}
+        # Starlette names the methods of one route, but two may have the same path.
+        routes = request.app.openapi()["paths"].get(request.url.path, {})
+        allowed = {*response.headers.get("allow", "").split(", "), *map(str.upper, routes)}
         response.headers["Allow"] = ", ".join(sorted(filter(None, allowed)))
     return response
 
@@ -143,61 +147,61 @@ async def _refused(request: Request, error: Exception) -> Response:
 def _add_probes(app: FastAPI) -> None:
     @app.get("/healthz", include_in_schema=False)
     async def healthz() -> dict[str, str]:
-        """The process is alive."""
+        """Answer while the process is alive."""
         return {"status": "ok"}
 
     @app.get("/readyz", include_in_schema=False)
     async def readyz(request: Request) -> Response:
-        """Every index answers."""
-        shelf = Service.of(request).shelf
-        shelf.look()
-        if broken := len(shelf.broken):
-            raise Problem(503, f"{broken} of {len(shelf.folders)} indexes cannot answer", retry=1)
-        return api.as_json({"status": "ok", "indexes": len(shelf.opened)})
+        """Answer 503 if any index cannot answer."""
+        registry = ServiceState.of(request).registry
+        registry.check()
+        if broken := len(registry.broken):
+            raise busy(f"{broken} of {len(registry.folders)} indexes cannot answer")
+        return api.as_json({"status": "ok", "indexes": len(registry.loaded)})
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics(request: Request) -> Response:
-        """For Prometheus."""
-        service = Service.of(request)
-        service.shelf.look()
-        return Response(service.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+        """Return the metrics for Prometheus."""
+        state = ServiceState.of(request)
+        state.registry.check()
+        return Response(state.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
 
 def _add_page(app: FastAPI) -> None:
-    """The page and its files, read once: no request reaches the file system."""
+    """Add the web page; its files are read once, so that no request reaches the file system."""
     folder = resources.files("candgen.service") / "page"
     page = (folder / "index.html").read_bytes()
 
     @app.api_route("/", methods=["GET", "POST"], include_in_schema=False)
     async def home(request: Request) -> Response:
-        """The page; for clients that want JSON, and those that send queries, what /reconcile is."""
+        """Return the page, or act as /reconcile for clients that want JSON or send queries."""
         if is_reconciliation(request.scope):
             return await reconcile.reconcile(request)
         headers = {"Content-Security-Policy": PAGE_POLICY, "Vary": "Accept"}
         return Response(page, media_type="text/html", headers=headers)
 
-    for path, (name, media_type) in FILES.items():
+    for name in PAGE_FILES:
         content = (folder / name).read_bytes()
+        media_type = MEDIA_TYPES[name.rpartition(".")[2]]
 
         async def file(content: bytes = content, media_type: str = media_type) -> Response:
             return Response(content, media_type=media_type)
 
-        app.add_api_route(path, file, methods=["GET"], include_in_schema=False, response_model=None)
+        app.add_api_route(f"/{name}", file, include_in_schema=False, response_model=None)
 
 
-def _describe_limits(app: FastAPI, settings: Settings) -> None:
-    """The OpenAPI description, with the limits of this very service."""
+def _add_openapi(app: FastAPI, limits: Limits) -> None:
+    """Add the OpenAPI description, with the limits of this service."""
 
-    def described() -> dict[str, Any]:
+    def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
             made = get_openapi(
                 title=app.title, version=app.version, description=app.description, routes=app.routes
             )
-            limits = settings.limits
-            asked = made["components"]["schemas"]["Asked"]["properties"]
-            asked["mentions"]["maxItems"] = limits.batch
-            asked["mentions"]["items"]["maxLength"] = limits.mention
-            asked["k"]["maximum"] = limits.k
+            properties = made["components"]["schemas"]["CandidatesRequest"]["properties"]
+            properties["mentions"]["maxItems"] = limits.batch
+            properties["mentions"]["items"]["maxLength"] = limits.mention
+            properties["k"]["maximum"] = limits.k
             for path in made["paths"].values():
                 for each in path.get("get", {}).get("parameters", []):
                     if each["name"] == "mention":
@@ -207,4 +211,4 @@ def _describe_limits(app: FastAPI, settings: Settings) -> None:
             app.openapi_schema = made
         return app.openapi_schema
 
-    app.openapi = described  # type: ignore[method-assign]
+    app.openapi = describe  # type: ignore[method-assign]

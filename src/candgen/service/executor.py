@@ -1,4 +1,4 @@
-"""Work that takes time, in threads of its own, with an end: the loop goes on answering."""
+"""Searches in a thread pool with a timeout, so that the event loop goes on answering."""
 
 import asyncio
 import time
@@ -7,51 +7,56 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from candgen.errors import CandgenError
-from candgen.service.loaded_index import Late
 from candgen.service.problems import Problem, busy
 
 T = TypeVar("T")
 
 
-class Work:
-    """Threads that search; the kernels let go of the interpreter, so that they run side by side."""
+def check_deadline(deadline: float) -> None:
+    """Raise TimeoutError if a deadline, of ``time.monotonic``, has passed."""
+    if time.monotonic() > deadline:
+        raise TimeoutError
 
-    def __init__(self, seconds: float, threads: int) -> None:
-        self.seconds = seconds
-        self._waiting = 0
+
+class Executor:
+    """A thread pool for searches. They run in parallel, because the kernels release the GIL."""
+
+    def __init__(self, timeout: float, threads: int) -> None:
+        self.timeout = timeout
+        self._unfinished = 0
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="candgen")
 
-    async def do(self, job: Callable[[float], T], *, quick: bool = False) -> T:
-        """What ``job(deadline)`` returns, or a Problem: at the deadline nobody waits any longer.
+    async def run(self, job: Callable[[float], T], *, quick: bool = False) -> T:
+        """Return what ``job(deadline)`` returns; raise a Problem at the timeout.
 
-        A job that has not begun by then never does; one that has is told its deadline, and keeps
-        its thread until it notices. One that is said to be ``quick`` is done at once if nobody else
-        has work: waking a thread would take nearly as long again.
+        A job that has not begun by then never runs. One that has begun keeps its thread until it
+        checks its deadline. A ``quick`` job runs in the event loop if no other job is unfinished:
+        waking a thread would take nearly as long again.
         """
-        deadline = time.monotonic() + self.seconds
-        self._waiting += 1
+        deadline = time.monotonic() + self.timeout
+        self._unfinished += 1
         try:
-            if quick and self._waiting == 1:
+            if quick and self._unfinished == 1:
                 return job(deadline)
-            return await self._in_thread(job, deadline)
-        except (TimeoutError, Late):
+            return await self._run_in_thread(job, deadline)
+        except TimeoutError:
             raise busy(
-                f"this took more than {self.seconds:g} seconds: ask for fewer or shorter mentions, "
-                "or try again when the service is less busy"
+                f"timeout after {self.timeout:g} seconds: send fewer or shorter mentions, or retry "
+                "when the service is less busy"
             ) from None
         except CandgenError as error:
             raise Problem(422, str(error)) from error
         finally:
-            self._waiting -= 1
+            self._unfinished -= 1
 
-    async def _in_thread(self, job: Callable[[float], T], deadline: float) -> T:
+    async def _run_in_thread(self, job: Callable[[float], T], deadline: float) -> T:
         future = self._pool.submit(job, deadline)
         try:
-            async with asyncio.timeout(self.seconds):
+            async with asyncio.timeout(self.timeout):
                 return await asyncio.wrap_future(future)
         finally:
             future.cancel()
 
     def close(self) -> None:
-        """Begin nothing new."""
+        """Start no more jobs."""
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,12 +1,12 @@
-"""An index that is open: its generator, what is known of its entities, and whether it is sound."""
+"""An index in memory: its generator, views of its entities, and the state of its files."""
 
-import inspect
 import os
 import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -14,40 +14,29 @@ from zlib import crc32
 from candgen.generators.calibration import Calibration
 from candgen.generators.pivot.score_breakdown import Shares
 from candgen.generators.registry import open_stored
-from candgen.protocols import Explains, Names, ScoreBreakdown, covers, entity_ids_of, first_stage_of
+from candgen.protocols import Explains, ScoreBreakdown, covers, entity_ids_of, first_stage_of
+from candgen.service.executor import check_deadline
 from candgen.storage import index_folder
 from candgen.storage.index_folder import MANIFEST, Stored
 from candgen.tables.entities import Described, Descriptions
 from candgen.tables.source_mentions import SourceMention
 
 CHUNK = 256
-"""Mentions that are asked for at once; between two chunks a request may be given up."""
-CHECKED_EVERY = 0.25
-"""Seconds for which the files of an index are believed to be as they were."""
-SHORT, QUICK_K, QUICK = 100, 100, 0.003
-"""Characters of a name, candidates, and seconds: up to these, a question is quick."""
-REMEMBERED = 50_000
-"""Entities whose names are kept at hand."""
-LOOKED_AT, EXAMPLES, LONGEST_EXAMPLE = 1000, 5, 40
-"""Entities of which a look at an index is content, names to show, and their characters."""
+"""Mentions in one call of the generator; between two calls the deadline is checked."""
+FILE_CHECK_INTERVAL = 0.25
+"""Seconds between two checks of the files."""
+MAX_QUICK_LENGTH, MAX_QUICK_K, MAX_QUICK_SECONDS = 100, 100, 0.003
+"""A search is quick up to this many characters, candidates and seconds."""
+MAX_CACHED_ENTITIES = 50_000
+SAMPLED_ENTITIES, MAX_EXAMPLES, MAX_EXAMPLE_LENGTH = 1000, 5, 40
+"""Entities that are sampled when an index is loaded, example mentions, and their characters."""
 QID = re.compile(r"Q[1-9][0-9]*")
-ANY = "entity"
-"""The type of what has no type; of Wikidata's entities it is Q35120, which means the same."""
-ANY_QID = "Q35120"
+ANY_TYPE, ANY_TYPE_QID = "entity", "Q35120"
+"""The type of entities without a type; the second is Wikidata's item of that meaning."""
 
 
-class Late(Exception):  # noqa: N818
-    """The time for a request is over."""
-
-    @staticmethod
-    def check(deadline: float) -> None:
-        """Give up what nobody waits for any longer."""
-        if time.monotonic() > deadline:
-            raise Late
-
-
-class Shown(NamedTuple):
-    """An entity as a person sees it."""
+class EntityView(NamedTuple):
+    """An entity as the service shows it to a person."""
 
     name: str
     language: str
@@ -55,140 +44,131 @@ class Shown(NamedTuple):
     types: tuple[str, ...]
 
 
-class Type(NamedTuple):
-    """What an entity is."""
+class FileState(NamedTuple):
+    """What shows that a file was replaced or written to."""
 
-    id: str
-    name: str
-
-
-class _File(NamedTuple):
     path: str
     inode: int
     size: int
-    changed: int
+    modified: int
 
 
 @dataclass
-class Opened:
-    """An index by its name; shared by all threads, and never changed but for what it remembers."""
+class LoadedIndex:
+    """A named index, shared by all threads; only its cache and its measurements change."""
 
     name: str
     stored: Stored
     generator: Any
-    calibration: Calibration
     descriptions: Descriptions | None
-    manifest: _File | None
-    files: list[_File]
-    wikidata: bool
-    """Whether its entities are Wikidata's, by a look at some of them."""
+    manifest: FileState | None
+    files: list[FileState]
+    wikidata: bool = False
+    """Whether the sampled entities are Wikidata items."""
     examples: tuple[str, ...] = ()
-    """Names to try it with."""
+    """Mentions to try it with."""
     checked: float = 0.0
-    usual: float = float("inf")
-    """Seconds that one short mention takes, as far as that is known."""
-    _known: dict[str, tuple[list[Described], tuple[str, ...]]] = field(default_factory=dict)
+    """When the files were checked."""
+    typical_seconds: float = float("inf")
+    """Moving average of the time of a search for one short mention."""
+    _cache: dict[str, tuple[list[Described], tuple[str, ...]]] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, name: str, path: str, *, verify: bool = False) -> "Opened":
-        """Open what is in a folder, and ask it all there is to ask, once."""
-        manifest = _file(Path(path) / MANIFEST)  # before it is read: it may be replaced meanwhile
+    def load(cls, name: str, path: str, *, verify: bool = False) -> "LoadedIndex":
+        """Load the index in a folder, sample it, and run each kind of request once."""
+        manifest = _file_state(Path(path) / MANIFEST)  # before reading: it may be replaced then
         stored = index_folder.load(path, verify=verify)
-        arrays = (each for each in stored.path.iterdir() if each.suffix == ".npy")
-        opened = cls(
+        files = [_file_state(each) for each in stored.path.iterdir() if each.suffix == ".npy"]
+        loaded = cls(
             name,
             stored,
             open_stored(stored),
-            Calibration.from_stored(stored),
             Descriptions.from_stored(stored),
             manifest,
-            [*filter(None, map(_file, arrays))],
-            wikidata=False,
+            [each for each in files if each is not None],
         )
-        some = opened._some_entities()
-        opened.wikidata = bool(some) and all(QID.fullmatch(each) for each in some)
-        opened.examples = opened._examples_among(some)
-        opened._rehearse()
-        return opened
+        sample = loaded._sample_entities()
+        loaded.wikidata = bool(sample) and all(map(QID.fullmatch, sample))
+        loaded.examples = loaded._choose_examples(sample)
+        loaded._warm_up()
+        return loaded
 
-    def _some_entities(self) -> list[str]:
-        """Entities from here and there, or those that the generator answers with."""
-        asked = [each.entity for each in self.ask(["a"], 30)[0]]
+    def _sample_entities(self) -> list[str]:
+        """Return entities at equal distances, or some candidates if they cannot be listed."""
+        candidates = [each.entity for each in self.search(["a"], 30)[0]]
         entities = entity_ids_of(self.generator)
         if entities is None:
-            return asked
-        step = max(1, len(entities) // LOOKED_AT)
-        found: list[str] = entities[::step]
-        return found
+            return candidates
+        sample: list[str] = entities[:: max(1, len(entities) // SAMPLED_ENTITIES)]
+        return sample
 
-    def _examples_among(self, entities: Iterable[str]) -> tuple[str, ...]:
-        """Their most frequent names, in the language of the queries if there are any.
+    def _choose_examples(self, entities: Iterable[str]) -> tuple[str, ...]:
+        """Return their most frequent mentions, in the language of the queries if there are any.
 
-        Among equals they are drawn by lot, always the same: neighbours would be too much alike.
+        Equal counts are ordered by a hash, because neighbours would be too similar.
         """
-        if not isinstance(self.generator, Names):
-            return ()
-        names = [name for entity in entities for name in self.generator.names(entity)]
-        short = [name for name in names if len(name.mention) <= LONGEST_EXAMPLE]
-        own = [name for name in short if name.language == self.language]
-        ordered = sorted(own or short, key=lambda name: (-name.count, crc32(name.mention.encode())))
-        return tuple(dict.fromkeys(name.mention for name in ordered))[:EXAMPLES]
+        mentions = [each for entity in entities for each in self.generator.names(entity)]
+        short = [each for each in mentions if len(each.mention) <= MAX_EXAMPLE_LENGTH]
+        own = [each for each in short if each.language == self.language]
+        ordered = sorted(own or short, key=lambda each: (-each.count, crc32(each.mention.encode())))
+        return tuple(dict.fromkeys(each.mention for each in ordered))[:MAX_EXAMPLES]
 
-    def _rehearse(self) -> None:
-        """Ask what clients will ask: they need not wait for what is compiled now."""
+    def _warm_up(self) -> None:
+        """Compile the kernels that requests need."""
         mention = self.examples[0] if self.examples else "a"
-        for entity, _ in self.ask([mention], 1)[0]:
-            self.shares(mention, [entity])
+        for entity, _ in self.search([mention], 1)[0]:
+            self.break_down_scores(mention, [entity])
             if isinstance(self.generator, Explains):
                 self.generator.explain(mention, entity)
-        self.usual = float("inf")  # what took its time to compile is not usual
+        self.typical_seconds = float("inf")  # those with compilation are not typical
 
     @property
     def any_type(self) -> str:
         """The type that every entity has."""
-        return ANY_QID if self.wikidata else ANY
+        return ANY_TYPE_QID if self.wikidata else ANY_TYPE
 
     @property
     def lam(self) -> float | None:
-        """The weight of the posterior, if the generator lets clients choose one."""
-        return float(self.generator.lam) if self.takes_lam else None
+        """The weight of the posterior; None if a request cannot choose another."""
+        takes_lam = isinstance(self.generator, ScoreBreakdown)  # only they have a lam at all
+        return float(self.stored.parameters["lam"]) if takes_lam else None
 
-    @property
-    def takes_lam(self) -> bool:
-        """Whether a query may say lam."""
-        return "lam" in inspect.signature(self.generator.candidates).parameters
-
-    @property
+    @cached_property
     def language(self) -> str | None:
         """The language of the queries."""
-        language: str | None = self._parameter("language")
+        language: str | None = self.generator.summary().language
         return language
 
     @property
     def languages(self) -> list[str]:
-        """The languages that it has learned from."""
-        return list(self._parameter("languages") or [])
-
-    def _parameter(self, name: str) -> Any:  # noqa: ANN401
-        """What the generator was built with, or else the first of its parts that knows."""
+        """The languages that it was learned from, by the first nested index that has any."""
         parameters = self.stored.parameters
-        parts = [each.get("parameters", {}) for each in parameters.get("parts", [])]
-        return next((each[name] for each in [parameters, *parts] if each.get(name)), None)
+        nested = [each.get("parameters", {}) for each in parameters.get("parts", [])]
+        every = (each.get("languages") for each in [parameters, *nested])
+        return list(next(filter(None, every), []))
 
-    @property
-    def first(self) -> Any:  # noqa: ANN401
-        """The generator, or its first stage, whose scores have parts."""
-        return first_stage_of(self.generator)
+    def facts(self) -> dict[str, Any]:
+        """Return what clients may know of the index."""
+        entities = entity_ids_of(self.generator)
+        table = self.descriptions
+        return {
+            "name": self.name,
+            "kind": self.stored.kind,
+            "language": self.language,
+            "languages": self.languages,
+            "entities": None if entities is None else len(entities),
+            "stages": 1 if first_stage_of(self.generator) is self.generator else 2,
+            "wikidata": self.wikidata,
+            "examples": list(self.examples),
+            "lam": self.lam,
+            "explains": isinstance(self.generator, Explains),
+            "calibrated_on": Calibration.from_stored(self.stored).queries,
+            "types": 0 if table is None else len(table.types),
+            "described": 0 if table is None else len(table.entities),
+            "bytes": sum(self.stored.sizes.values()),
+        }
 
-    def shares(
-        self, mention: str, entities: Sequence[str], *, lam: float | None = None
-    ) -> Sequence[Shares | None]:
-        """What the (first stage's) scores of candidates are made of; None if it cannot tell."""
-        if not isinstance(self.first, ScoreBreakdown):
-            return [None] * len(entities)
-        return self.first.shares(mention, entities, lam=lam)
-
-    def ask(
+    def search(
         self,
         mentions: Sequence[str],
         k: int,
@@ -196,117 +176,129 @@ class Opened:
         lam: float | None = None,
         deadline: float = float("inf"),
     ) -> list[list[Any]]:
-        """The candidates of mentions, as the generator gives them, or Late."""
+        """Return the generator's candidates; raise TimeoutError after the deadline."""
         options = {} if lam is None else {"lam": lam}
         answers: list[list[Any]] = []
         start = time.monotonic()
         for first in range(0, len(mentions), CHUNK):
-            Late.check(deadline)
+            check_deadline(deadline)
             answers += self.generator.candidates(mentions[first : first + CHUNK], k, **options)
-        if is_short(mentions):
-            taken = time.monotonic() - start
-            self.usual = taken if self.usual == float("inf") else 0.9 * self.usual + 0.1 * taken
+        if _is_one_short(mentions):
+            seconds, typical = time.monotonic() - start, self.typical_seconds
+            self.typical_seconds = (
+                seconds if typical == float("inf") else 0.9 * typical + 0.1 * seconds
+            )
         return answers
 
     def is_quick(self, mentions: Sequence[str], k: int) -> bool:
-        """Whether these mentions are likely to be answered before anybody notices."""
-        return is_short(mentions) and k <= QUICK_K and self.usual < QUICK
+        """Return whether a search will probably take less time than waking a thread."""
+        short = _is_one_short(mentions) and k <= MAX_QUICK_K
+        return short and self.typical_seconds < MAX_QUICK_SECONDS
 
-    def show(self, entity: str, languages: Sequence[str] = ()) -> Shown:
-        """An entity's name and description in the first of these languages that it has them in.
+    def break_down_scores(
+        self, mention: str, entities: Sequence[str], *, lam: float | None = None
+    ) -> Sequence[Shares | None]:
+        """Return prior, posterior and languages of first-stage scores; None where unknown."""
+        first = first_stage_of(self.generator)
+        if not isinstance(first, ScoreBreakdown):
+            return [None] * len(entities)
+        return first.shares(mention, entities, lam=lam)
 
-        Then come the language of the queries, English, and whatever there is. Without a table of
-        names, its most frequent mention is its name.
+    def view(self, entity: str, languages: Sequence[str] = ()) -> EntityView:
+        """Return name and description of an entity in the first of these languages that has them.
+
+        Then come the language of the queries, English, and any. Without a table of names, the name
+        is the most frequent mention.
         """
-        rows, types = self._facts(entity)
+        rows, types = self.describe(entity)
         order = [*languages, (self.language or "").lower(), "en"]
-        name = _best((row for row in rows if row.name), order)
-        said = _best((row for row in rows if row.description), order)
-        return Shown(
+        name = _first_by_language((row for row in rows if row.name), order)
+        text = _first_by_language((row for row in rows if row.description), order)
+        return EntityView(
             name.name if name else entity,
             name.language if name else "",
-            said.description if said else "",
+            text.description if text else "",
             types or (self.any_type,),
         )
 
-    def type(self, kind: str, languages: Sequence[str] = ()) -> Type:
-        """A type, with a name if the table of entities has one for it."""
-        if kind == self.any_type:
-            return Type(kind, "entity")
-        known = self.descriptions is not None and self.descriptions.of(kind)
-        return Type(kind, self.show(kind, languages).name if known else kind)
+    def view_type(self, type_id: str, languages: Sequence[str] = ()) -> dict[str, str]:
+        """Return id and name of a type; the name is the id if the table has no name for it."""
+        name = type_id
+        if type_id == self.any_type:
+            name = "entity"
+        elif self.descriptions is not None and self.descriptions.of(type_id):
+            name = self.view(type_id, languages).name
+        return {"id": type_id, "name": name}
 
-    def _facts(self, entity: str) -> tuple[list[Described], tuple[str, ...]]:
-        """What is known of an entity; kept, because the same ones are asked for again and again."""
-        known = self._known.get(entity)
-        if known is None:
-            rows = [] if self.descriptions is None else self.descriptions.of(entity)
-            types = () if self.descriptions is None else self.descriptions.types_of(entity)
-            if not any(row.name for row in rows) and isinstance(self.generator, Names):
-                rows = [*rows, *_by_frequency(self.generator.names(entity))]
-            known = rows, tuple(types)
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            if rows or types:  # there is no end of entities that are none
-                self._known[entity] = known
-        return known
+    def view_types(self, view: EntityView, languages: Sequence[str] = ()) -> list[dict[str, str]]:
+        """Return id and name of each type of an entity."""
+        return [self.view_type(each, languages) for each in view.types]
 
-    def names(self, entity: str) -> list[Described]:
-        """All that is known of an entity by language, to be shown in a preview."""
-        return self._facts(entity)[0]
+    def describe(self, entity: str) -> tuple[list[Described], tuple[str, ...]]:
+        """Return the names and descriptions of an entity in all languages, and its types."""
+        if (cached := self._cache.get(entity)) is not None:
+            return cached
+        table = self.descriptions
+        rows = [] if table is None else table.of(entity)
+        types = () if table is None else tuple(table.types_of(entity))
+        if not any(row.name for row in rows):
+            rows = [*rows, *_by_frequency(self.generator.names(entity))]
+        if len(self._cache) >= MAX_CACHED_ENTITIES:
+            self._cache.clear()
+        if rows or types:  # clients can send any number of unknown ids
+            self._cache[entity] = rows, types
+        return rows, types
 
     def knows(self, entity: str) -> bool:
-        """Whether it may be a candidate, or is at least described."""
-        if self._facts(entity)[0]:
+        """Return whether an entity can be a candidate, or is at least described."""
+        if self.describe(entity)[0]:
             return True
         return covers(self.generator) and self.generator.knows([entity])[0]
 
-    def is_sound(self, *, at_once: bool = False) -> bool:
-        """Whether its files are those that were opened; a file that is gone still is, in memory.
+    def is_unchanged(self, *, now: bool = False) -> bool:
+        """Return whether no file was written to since it was loaded, by a check at intervals.
 
-        What was written into an open file would be read as numbers, and what was cut off ends the
-        process, so that this is looked at before questions are answered.
+        A file that was deleted or replaced is still in memory. One that was overwritten would be
+        read as wrong numbers, and one that was truncated would end the process.
         """
-        now = time.monotonic()
-        if now - self.checked < CHECKED_EVERY and not at_once:
+        time_now = time.monotonic()
+        if time_now - self.checked < FILE_CHECK_INTERVAL and not now:
             return True
-        self.checked = now
+        self.checked = time_now
         return all(map(_is_unchanged, self.files))
 
     def is_current(self) -> bool:
-        """Whether the folder still holds this index, and not one that was built since."""
-        return self.manifest is not None and self.manifest == _file(Path(self.manifest.path))
+        """Return whether the folder still holds this index, and not a rebuilt one."""
+        return self.manifest is not None and self.manifest == _file_state(Path(self.manifest.path))
 
 
-def is_short(mentions: Sequence[str]) -> bool:
-    """Whether this is one name of a usual length."""
-    return len(mentions) == 1 and len(mentions[0]) <= SHORT
+def _is_one_short(mentions: Sequence[str]) -> bool:
+    return len(mentions) == 1 and len(mentions[0]) <= MAX_QUICK_LENGTH
 
 
-def _by_frequency(names: Sequence[SourceMention]) -> list[Described]:
-    """Mentions as names, the most frequent first, among equals the one that more languages have."""
-    languages = Counter(each.mention for each in names)
-    ordered = sorted(names, key=lambda each: (-each.count, -languages[each.mention]))
+def _by_frequency(mentions: Sequence[SourceMention]) -> list[Described]:
+    """Return mentions as names, by count, then by the number of languages that have them."""
+    languages = Counter(each.mention for each in mentions)
+    ordered = sorted(mentions, key=lambda each: (-each.count, -languages[each.mention]))
     return [Described(each.language, each.mention, "") for each in ordered]
 
 
-def _best(rows: Iterable[Described], order: Sequence[str]) -> Described | None:
-    """The row in the language that comes first; among equals, and without any, the first row."""
-    ranks = {language: place for place, language in reversed(list(enumerate(order)))}
-    listed = list(rows)
-    return min(listed, key=lambda row: ranks.get(row.language.lower(), len(order)), default=None)
+def _first_by_language(rows: Iterable[Described], order: Sequence[str]) -> Described | None:
+    """Return the row whose language comes first; among equals, the first row."""
+    ranks = {language: rank for rank, language in reversed(list(enumerate(order)))}
+    return min(rows, key=lambda row: ranks.get(row.language.lower(), len(order)), default=None)
 
 
-def _file(path: Path) -> _File | None:
-    """A file as it is now, if it is there."""
+def _file_state(path: Path) -> FileState | None:
+    """Return the state of a file; None if it does not exist."""
     try:
         found = path.stat()
     except OSError:
         return None
-    return _File(os.fspath(path), found.st_ino, found.st_size, found.st_mtime_ns)
+    return FileState(os.fspath(path), found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _is_unchanged(file: _File) -> bool:
-    """Whether nobody has written into a file; another one in its place, or none, is no harm."""
-    now = _file(Path(file.path))
+def _is_unchanged(file: FileState) -> bool:
+    """Return whether a file was not written to; it may have been deleted or replaced."""
+    now = _file_state(Path(file.path))
     return now is None or now.inode != file.inode or now == file

@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457): one sentence for a person, in a form for programs."""
+"""Errors as problem documents (RFC 9457)."""
 
 from http import HTTPStatus
 from typing import Any
@@ -11,40 +11,35 @@ TITLES = {413: "Request Entity Too Large", 422: "Unprocessable Entity"}
 
 
 class Problem(Exception):  # noqa: N818
-    """What a client is told instead of an answer."""
+    """An error answer: the HTTP status, and one sentence that explains it."""
 
-    def __init__(
-        self,
-        status: int,
-        detail: str,
-        *,
-        retry: int | None = None,
-        **more: Any,  # noqa: ANN401
-    ) -> None:
+    def __init__(self, status: int, detail: str, *, retry_after: int | None = None) -> None:
         super().__init__(detail)
-        self.status = status
-        self.detail = detail
-        self.retry = retry
-        self.more = more
+        self.status, self.detail, self.retry_after = status, detail, retry_after
 
     def body(self) -> dict[str, Any]:
-        """The members of the problem; what kind it is, its status tells."""
+        """Return the members of the problem document."""
         return {
             "type": "about:blank",
             "title": TITLES.get(self.status, HTTPStatus(self.status).phrase),
             "status": self.status,
             "detail": self.detail,
-            **self.more,
         }
 
     def response(self) -> JSONResponse:
-        """The answer; with Retry-After where trying again helps."""
-        headers = {} if self.retry is None else {"Retry-After": str(self.retry)}
+        """Return the HTTP response; it has Retry-After if a retry may succeed."""
+        headers = {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
         if self.status == HTTPStatus.UNAUTHORIZED:
             headers["WWW-Authenticate"] = 'Bearer realm="candgen"'
         return JSONResponse(self.body(), self.status, headers, media_type=MEDIA_TYPE)
 
 
 def busy(detail: str) -> Problem:
-    """Try again in a second."""
-    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, retry=1)
+    """Return a 503 problem that tells the client to retry after a second."""
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, retry_after=1)
+
+
+def check_limit(name: str, value: int, maximum: int) -> None:
+    """Raise a 422 Problem if a value of a request is beyond a limit of the service."""
+    if value > maximum:
+        raise Problem(422, f"{name} is {value:,}: this service allows at most {maximum:,}")

@@ -1,99 +1,105 @@
-"""What clients of the Reconciliation API get for their queries: candidates with probabilities."""
+"""Results of the Reconciliation API: candidates of queries, with probabilities."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from candgen.generators.calibration import DEPTH
 from candgen.generators.pivot.score_breakdown import Shares
-from candgen.service.api import DEPTH
-from candgen.service.loaded_index import Opened
-from candgen.service.reconcile_queries import Asked
+from candgen.service.loaded_index import LoadedIndex
+from candgen.service.reconcile_queries import ReconciliationQuery
 
-DEEPEST = 1000
-"""Candidates among which those of a type are looked for."""
-OTHER_TYPE = 0.02
-"""What is left of a probability if the candidate is not of the type that is preferred."""
+MAX_TYPE_DEPTH = 1000
+"""Candidates that are searched for those of a type."""
+OTHER_TYPE_FACTOR = 0.02
+"""Factor on the probability of a candidate that does not have the preferred type."""
 
 
-def candidates_of(opened: Opened, asked: Sequence[Asked], deadline: float) -> list[list[Any]]:
-    """The candidates of queries, of their types only; at least 30, if there are so many.
+def find_candidates(
+    loaded: LoadedIndex, queries: Sequence[ReconciliationQuery], deadline: float
+) -> list[list[Any]]:
+    """Return the candidates of each query that have its types, from at least the best 30.
 
-    Those that want a type, and find too few among the first candidates, are asked again for more.
+    If a query finds too few of its type, the search is repeated for more candidates.
     """
-    answers = opened.ask(
-        [query.mention for query in asked],
-        max([DEPTH, *(query.limit for query in asked)]),
-        deadline=deadline,
-    )
-    kept = []
-    for query, answer in zip(asked, answers, strict=True):
-        wanted = set(query.types) - {opened.any_type}
-        if not wanted or query.strict == "should":
-            kept.append(list(answer))
+    mentions = [query.mention for query in queries]
+    k = max([DEPTH, *(query.limit for query in queries)])
+    found = []
+    for query, answer in zip(queries, loaded.search(mentions, k, deadline=deadline), strict=True):
+        wanted = set(query.types) - {loaded.any_type}
+        if not wanted or query.type_strict == "should":
+            found.append(list(answer))
             continue
-        depth = len(answer)
-        fitting = _of_type(opened, answer, wanted, query.strict)
-        if len(fitting) < query.limit and depth >= DEPTH:
-            (more,) = opened.ask([query.mention], DEEPEST, deadline=deadline)
-            fitting = _of_type(opened, more, wanted, query.strict)
-        kept.append(fitting)
-    return kept
+        fitting = _of_types(loaded, answer, wanted, query.type_strict)
+        if len(fitting) < query.limit and len(answer) >= DEPTH:
+            (more,) = loaded.search([query.mention], MAX_TYPE_DEPTH, deadline=deadline)
+            fitting = _of_types(loaded, more, wanted, query.type_strict)
+        found.append(fitting)
+    return found
 
 
-def _of_type(opened: Opened, answer: Sequence[Any], wanted: set[str], strict: str) -> list[Any]:
-    """Those candidates that have one of these types, or all of them."""
+def _of_types(
+    loaded: LoadedIndex, answer: Sequence[Any], wanted: set[str], strict: str
+) -> list[Any]:
+    """Return the candidates that have one of these types or, if strict is "all", all of them."""
     fits = wanted.issubset if strict == "all" else lambda types: not wanted.isdisjoint(types)
-    return [each for each in answer if fits(opened.show(each[0]).types)]
+    return [each for each in answer if fits(loaded.view(each[0]).types)]
 
 
-def _weighed(opened: Opened, query: Asked, answer: Sequence[Any]) -> list[tuple[Any, float]]:
-    """Candidates with their probabilities; those of another type than the one preferred lose."""
-    chances = opened.calibration.probabilities(query.mention, answer)
-    wanted = set(query.types) - {opened.any_type}
-    if not wanted or query.strict != "should":
-        return list(zip(answer, chances, strict=True))
-    fitting = wanted | {opened.any_type}  # what has no type may have this one
-    none = max(0.0, 1.0 - sum(chances[:DEPTH]))
+def _with_probabilities(
+    loaded: LoadedIndex, query: ReconciliationQuery, answer: Sequence[Any]
+) -> list[tuple[Any, float]]:
+    """Return candidates with probabilities, which are lower for those without a preferred type."""
+    probabilities = loaded.generator.probabilities(query.mention, answer)
+    wanted = set(query.types) - {loaded.any_type}
+    if not wanted or query.type_strict != "should":
+        return list(zip(answer, probabilities, strict=True))
+    fitting = wanted | {loaded.any_type}  # an entity of unknown type may have the preferred one
+    none = max(0.0, 1.0 - sum(probabilities[:DEPTH]))
     weights = [
-        chance * (1.0 if fitting & set(opened.show(each[0]).types) else OTHER_TYPE)
-        for each, chance in zip(answer, chances, strict=True)
+        probability * (1.0 if fitting & set(loaded.view(each[0]).types) else OTHER_TYPE_FACTOR)
+        for each, probability in zip(answer, probabilities, strict=True)
     ]
     total = none + sum(weights[:DEPTH])
-    shares = [weight / total if total else 0.0 for weight in weights]
-    return sorted(zip(answer, shares, strict=True), key=lambda pair: -pair[1])
+    normalized = [weight / total if total else 0.0 for weight in weights]
+    return sorted(zip(answer, normalized, strict=True), key=lambda pair: -pair[1])
 
 
-def results_of(
-    opened: Opened, query: Asked, answer: Sequence[Any], languages: Sequence[str], match: float
+def build_results(
+    loaded: LoadedIndex,
+    query: ReconciliationQuery,
+    answer: Sequence[Any],
+    languages: Sequence[str],
+    match_threshold: float,
 ) -> list[dict[str, Any]]:
-    """The candidates of one query; the first is a match if it is likely enough, and alone so."""
-    weighed = _weighed(opened, query, answer)
-    chances = [chance for _, chance in weighed]
-    first = [each for each, _ in weighed[: query.limit]]
-    shares = opened.shares(query.mention, [entity for entity, _ in first])
+    """Return the results of one query.
+
+    The first is a match if its probability reaches the threshold and exceeds that of the second.
+    """
+    ordered = _with_probabilities(loaded, query, answer)
+    probabilities = [probability for _, probability in ordered]
+    first = [candidate for candidate, _ in ordered[: query.limit]]
+    parts = loaded.break_down_scores(query.mention, [entity for entity, _ in first])
     results = []
-    for place, ((entity, score), chance, parts) in enumerate(
-        zip(first, chances, shares, strict=False)
-    ):
-        shown = opened.show(entity, languages)
+    for place, ((entity, score), part) in enumerate(zip(first, parts, strict=True)):
+        view, probability = loaded.view(entity, languages), probabilities[place]
+        is_match = place == 0 and probability >= match_threshold
         results.append(
             {
                 "id": entity,
-                "name": shown.name,
-                "description": shown.description,
-                "type": [opened.type(each, languages)._asdict() for each in shown.types],
-                "score": round(100 * chance, 4),
-                "match": place == 0 and chance >= match and chances[1:2] != [chance],
-                "features": _features(float(score), parts),
+                "name": view.name,
+                "description": view.description,
+                "type": loaded.view_types(view, languages),
+                "score": round(100 * probability, 4),
+                "match": is_match and probabilities[1:2] != [probability],
+                "features": _features(float(score), part),
             }
         )
     return results
 
 
-def _features(score: float, parts: Shares | None) -> list[dict[str, Any]]:
+def _features(score: float, part: Shares | None) -> list[dict[str, Any]]:
     values = {"score": score}
-    if parts is not None:
-        values.update(prior=parts.prior, posterior=parts.posterior)
-        values.update(
-            {f"language:{language}": share for language, share in parts.languages.items()}
-        )
+    if part is not None:
+        values.update(prior=part.prior, posterior=part.posterior)
+        values.update({f"language:{code}": share for code, share in part.languages.items()})
     return [{"id": name, "value": value} for name, value in values.items()]

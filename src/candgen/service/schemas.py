@@ -1,4 +1,4 @@
-"""What goes in and out of the JSON API, for checking requests and for the OpenAPI description."""
+"""Requests and responses of the JSON API: they check requests and make the OpenAPI description."""
 
 from typing import Annotated, Any
 
@@ -7,24 +7,24 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from candgen.generators.candidate import LARGEST, SMALLEST
 
 
-def is_text(text: str) -> bool:
-    """Whether it is all characters: JSON can spell half of one, which nothing can be called."""
+def is_valid_text(text: str) -> bool:
+    """Return whether a text has no lone surrogates, which JSON can contain and UTF-8 cannot."""
     return not any("\ud800" <= each <= "\udfff" for each in text)
 
 
-def _text(text: str) -> str:
-    if not is_text(text):
-        raise ValueError("it has half a character, a lone surrogate")
+def _check_text(text: str) -> str:
+    if not is_valid_text(text):
+        raise ValueError("the text contains a lone surrogate (half a character)")
     return text
 
 
-def _whole(number: object) -> object:
-    """5.0 is a whole number to JSON."""
+def _as_whole(number: object) -> object:
+    """Return 5 for 5.0, which is a whole number in JSON."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 Mention = Annotated[
-    str, AfterValidator(_text), Field(description="A name as it was found.", examples=["Tórshavn"])
+    str, AfterValidator(_check_text), Field(description="A name.", examples=["Tórshavn"])
 ]
 _LAMS = [{"const": 0}, {"type": "number", "minimum": SMALLEST, "maximum": LARGEST}]
 Lam = Annotated[
@@ -33,7 +33,7 @@ Lam = Annotated[
         ge=0,
         le=LARGEST,
         allow_inf_nan=False,
-        description="Weight of the posterior, where the index lets you choose it.",
+        description="Weight of the posterior, for indexes that take it.",
         examples=[0.4],
     ),
     WithJsonSchema({"anyOf": [*_LAMS, {"type": "null"}]}),
@@ -44,9 +44,13 @@ Index = Annotated[
         max_length=64, description="Name of the index; the first one by default.", examples=["fo"]
     ),
 ]
+K = Annotated[int, Field(ge=1, description="Maximum number of candidates for each mention.")]
+Details = Annotated[
+    bool, Field(description="Add names, types, probabilities and what each score is made of.")
+]
 
 
-class Asked(BaseModel):
+class CandidatesRequest(BaseModel):
     """Several mentions to find candidates for."""
 
     model_config = ConfigDict(
@@ -55,33 +59,25 @@ class Asked(BaseModel):
         json_schema_extra={"examples": [{"mentions": ["Tórshavn", "Føroyar"], "k": 5}]},
     )
 
-    mentions: list[Mention] = Field(description="The names to look for.")
-    k: Annotated[int, BeforeValidator(_whole)] = Field(
-        10, ge=1, description="How many candidates each should have at most."
-    )
+    mentions: list[Mention] = Field(description="The names to look up.")
+    k: Annotated[K, BeforeValidator(_as_whole)] = 10
     lam: Lam = None
     index: Index = None
-    details: bool = Field(
-        default=False,
-        description="Also names, types, probabilities and what each score is made of.",
-    )
+    details: Details = False
 
 
-class AskedOne(BaseModel):
-    """One mention to find candidates for, as the query of an address has it."""
+class SingleMentionRequest(BaseModel):
+    """One mention to find candidates for, in the query string."""
 
     mention: Mention
-    k: int = Field(10, ge=1, description="How many candidates at most.")
+    k: K = 10
     lam: Lam = None
     index: Index = None
-    details: bool = Field(
-        default=False,
-        description="Also names, types, probabilities, and what each score is made of.",
-    )
+    details: Details = False
 
 
-class AskedWhy(BaseModel):
-    """A mention and one of its candidates, as the query of an address has them."""
+class ExplainRequest(BaseModel):
+    """A mention and one of its candidates, in the query string."""
 
     mention: Mention
     entity: Annotated[
@@ -91,16 +87,16 @@ class AskedWhy(BaseModel):
     index: Index = None
 
 
-def parameters(model: type[BaseModel]) -> dict[str, Any]:
-    """The fields of a model as parameters of an address, for the OpenAPI description."""
+def query_parameters(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the fields of a model as query parameters for the OpenAPI description."""
     schema = model.model_json_schema()
-    needed = schema.get("required", [])
+    required = schema.get("required", [])
     return {
         "parameters": [
             {
                 "name": name,
                 "in": "query",
-                "required": name in needed,
+                "required": name in required,
                 "schema": field,
                 "description": field.get("description", ""),
             }
@@ -109,52 +105,53 @@ def parameters(model: type[BaseModel]) -> dict[str, Any]:
     }
 
 
-class TypeOut(BaseModel):
-    """What an entity is."""
+class EntityType(BaseModel):
+    """A type of an entity."""
 
     id: str = Field(examples=["Q515"])
     name: str = Field(examples=["city"])
 
 
 class CandidateOut(BaseModel):
-    """An entity that a mention may mean. What is below ``score`` is there with ``details`` only."""
+    """A candidate. The fields after ``score`` are present with ``details`` only."""
 
     entity: str = Field(examples=["Q10704"])
     score: float = Field(examples=[3.3442])
     name: str | None = Field(None, examples=["Tórshavn"])
-    language: str | None = Field(None, description="Of the name.", examples=["fo"])
+    language: str | None = Field(None, description="Language of the name.", examples=["fo"])
     description: str | None = None
-    types: list[TypeOut] | None = None
+    types: list[EntityType] | None = None
     probability: float | None = Field(
-        None, ge=0, le=1, description="How likely it is the right one; comparable between mentions."
+        None,
+        ge=0,
+        le=1,
+        description="Probability that it is the right entity; comparable between mentions.",
     )
-    prior: float | None = Field(None, description="A(e), the part of the score that is prior.")
-    posterior: float | None = Field(None, description="lam * B(e), the part that is posterior.")
+    prior: float | None = Field(None, description="A(e), the prior part of the score.")
+    posterior: float | None = Field(None, description="lam * B(e), the posterior part.")
     languages: dict[str, float] | None = Field(
-        None, description="The share of each language's counts in what the tokens bring."
+        None, description="Share of each language in prior plus posterior."
     )
 
 
-class Answer(BaseModel):
-    """The candidates of one mention, the best first."""
-
-    index: str = Field(examples=["fo"])
-    mention: str
-    candidates: list[CandidateOut]
-
-
-class Found(BaseModel):
-    """The candidates of one mention of a batch, the best first."""
+class MentionResult(BaseModel):
+    """The candidates of one mention of a batch, best first."""
 
     mention: str
     candidates: list[CandidateOut]
 
 
-class Answers(BaseModel):
-    """The answers to all mentions, in their order."""
+class SingleMentionResponse(MentionResult):
+    """The candidates of one mention, best first."""
 
     index: str = Field(examples=["fo"])
-    results: list[Found]
+
+
+class CandidatesResponse(BaseModel):
+    """The results of all mentions, in their order."""
+
+    index: str = Field(examples=["fo"])
+    results: list[MentionResult]
 
 
 class IndexOut(BaseModel):
@@ -162,45 +159,45 @@ class IndexOut(BaseModel):
 
     name: str
     kind: str
-    language: str | None = Field(description="Of the mentions that it is asked for.")
-    languages: list[str] = Field(description="That it has learned from.")
+    language: str | None = Field(description="Language of the mentions.")
+    languages: list[str] = Field(description="Languages it was learned from.")
     entities: int | None
-    stages: int = Field(description="2 if a second stage orders what the first has found.")
-    wikidata: bool = Field(description="Whether its entities are Wikidata's.")
-    examples: list[str] = Field(description="Names to try it with.")
-    lam: float | None = Field(description="Weight of the posterior; null if it is not yours.")
+    stages: int = Field(description="2 if a second stage reorders the candidates of the first.")
+    wikidata: bool = Field(description="Whether its entities are Wikidata items.")
+    examples: list[str] = Field(description="Example mentions.")
+    lam: float | None = Field(description="Weight of the posterior; null if it is fixed.")
     explains: bool
-    calibrated_on: int = Field(description="Queries its probabilities were learned from.")
-    types: int = Field(description="Types that its entities have.")
-    described: int = Field(description="Entities with names and descriptions of their own.")
+    calibrated_on: int = Field(description="Dev queries its probabilities were learned from.")
+    types: int = Field(description="Number of types of its entities.")
+    described: int = Field(description="Entities with a name or description of their own.")
     bytes: int
 
 
-class Indexes(BaseModel):
-    """All indexes; the default is asked where none is named."""
+class IndexesResponse(BaseModel):
+    """All indexes, and the limits of the service."""
 
     default: str
     indexes: list[IndexOut]
-    broken: list[str] = Field(description="Names of those that cannot answer.")
+    broken: list[str] = Field(description="Names of the indexes that cannot answer.")
     limits: dict[str, Any]
 
 
-class ReloadedOut(BaseModel):
-    """What became of an index."""
+class ReloadResult(BaseModel):
+    """The result of reloading one index."""
 
     index: str
     state: str = Field(examples=["changed", "unchanged", "failed"])
     detail: str
 
 
-class ReloadedAll(BaseModel):
-    """What became of all of them."""
+class ReloadResponse(BaseModel):
+    """The results for all indexes."""
 
-    indexes: list[ReloadedOut]
+    indexes: list[ReloadResult]
 
 
 class ProblemOut(BaseModel):
-    """What went wrong, as RFC 9457 has it."""
+    """An error (RFC 9457)."""
 
     type: str = Field(examples=["about:blank"])
     title: str

@@ -1,80 +1,87 @@
-"""What a service is told when it starts: which indexes, which limits, how careful a match is."""
+"""The settings of a service: indexes, limits, match threshold, API key."""
 
 import json
 import math
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from candgen.errors import ParameterError
 
-VARIABLE = "CANDGEN_SERVICE"
-"""The environment variable through which worker processes are told their settings."""
-PARENT = "CANDGEN_SERVICE_PARENT"
-"""The process that started this one; it may be gone before this one knows its parent."""
-AGAIN = "CANDGEN_SERVICE_AGAIN"
-"""Set for a worker that takes the place of one that died: it reads every byte of its indexes."""
+SETTINGS_VARIABLE = "CANDGEN_SERVICE"
+"""The environment variable that passes the settings to worker processes."""
+PARENT_VARIABLE = "CANDGEN_SERVICE_PARENT"
+"""The process id of the supervisor, which may die before the worker can ask for its parent."""
+RESTART_VARIABLE = "CANDGEN_SERVICE_AGAIN"
+"""Set for a worker that replaces one that died: it verifies every byte of its indexes."""
 KEY_VARIABLE = "CANDGEN_API_KEY"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may cost; beyond it there is a clear answer instead of work."""
+    """Limits of one request; one that exceeds them gets a problem document."""
 
     body: int = 1 << 20
     """Bytes of a request."""
     batch: int = 1000
-    """Mentions, or queries, of one request."""
+    """Mentions, or queries, in a request."""
     mention: int = 1000
     """Characters of a mention."""
     k: int = 1000
     """Candidates of a mention."""
     candidates: int = 100_000
-    """Candidates of one request: its mentions times k."""
-    seconds: float = 30.0
-    """Of work on one request."""
-    patience: float = 10.0
-    """Seconds in which a client must have sent its request."""
+    """Candidates in an answer: mentions times k."""
+    work_timeout: float = 30.0
+    """Seconds for the work on a request."""
+    request_timeout: float = 10.0
+    """Seconds in which a request must have arrived completely."""
     concurrency: int = 64
-    """Requests that are worked on or wait, in each worker."""
+    """Concurrent requests in each worker."""
+
+    def as_json(self) -> dict[str, float]:
+        """Return the limits under the names that they have in the JSON API."""
+        names = {"work_timeout": "seconds", "request_timeout": "patience"}
+        return {names.get(name, name): value for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All of it; a worker process gets it as JSON."""
+    """All settings; worker processes get them as JSON."""
 
     indexes: dict[str, str]
-    """Folders by name; the first is the one that is asked where no name is given."""
+    """Index folders by name; the first is the default."""
     limits: Limits = field(default_factory=Limits)
-    match: float = 0.9
-    """How likely the first candidate must be right to be called a match."""
+    match_threshold: float = 0.9
+    """Probability from which the first candidate is a match."""
     url: str | None = None
-    """Where clients reach the service, if not where they say they do."""
+    """Public address of the service, if it is not the one in the header Host."""
     key: str | None = None
-    """What clients must know; never written anywhere."""
+    """API key that clients must send; never logged or stored."""
     log: bool = True
-    """Whether every request is logged."""
+    """Whether to write an access log."""
 
     def to_environment(self) -> None:
-        """Leave it where worker processes find it."""
-        os.environ[VARIABLE] = json.dumps({**asdict(self), "key": None})
+        """Write the settings to environment variables, for worker processes."""
+        os.environ[SETTINGS_VARIABLE] = json.dumps({**asdict(self), "key": None})
         if self.key is not None:
             os.environ[KEY_VARIABLE] = self.key
 
     @classmethod
     def from_environment(cls) -> "Settings":
-        """What the process that started this one has left."""
-        said: dict[str, Any] = json.loads(os.environ[VARIABLE])
-        limits = Limits(**said.pop("limits"))
-        return cls(**{**said, "limits": limits, "key": os.environ.get(KEY_VARIABLE) or None})
+        """Read the settings that the supervisor has written."""
+        values: dict[str, Any] = json.loads(os.environ[SETTINGS_VARIABLE])
+        limits = Limits(**values.pop("limits"))
+        return cls(**{**values, "limits": limits, "key": os.environ.get(KEY_VARIABLE) or None})
 
 
 def name_indexes(texts: Sequence[str]) -> dict[str, str]:
-    """Folders by name, from [NAME=]FOLDER each; a folder's name up to the first dot is its name.
+    """Return folders by name, from ``[NAME=]FOLDER`` texts.
+
+    The default name is that of the folder, up to the first dot.
 
     >>> name_indexes(["fo.candgen", "old=archive/fo.candgen"])
     {'fo': 'fo.candgen', 'old': 'archive/fo.candgen'}
@@ -89,27 +96,26 @@ def name_indexes(texts: Sequence[str]) -> dict[str, str]:
             raise ParameterError(f"{text!r} names no folder: expected [NAME=]FOLDER")
         if not NAME.fullmatch(name):
             raise ParameterError(
-                f"{folder} needs a name of letters, digits, - and _ to be asked by: NAME={folder}"
+                f"{folder} needs a name of letters, digits, - and _: write NAME={folder}"
             )
         if name in named:
             raise ParameterError(
-                f"{named[name]} and {folder} are both called {name!r}: "
-                f"give one another name, as in other={folder}"
+                f"{named[name]} and {folder} have the same name {name!r}: "
+                f"rename one, as in other={folder}"
             )
         named[name] = folder
     return named
 
 
 def check_limits(limits: Limits) -> None:
-    """Refuse limits under which nothing could be answered."""
-    for each in fields(limits):
-        value = getattr(limits, each.name)
+    """Raise ParameterError if a limit is not a finite number over 0."""
+    for name, value in vars(limits).items():
         if not 0 < value < math.inf:
-            raise ParameterError(f"the limit {each.name} is {value}: expected a number over 0")
+            raise ParameterError(f"the limit {name} is {value}: expected a finite number over 0")
 
 
 def read_key(path: str | os.PathLike[str] | None) -> str | None:
-    """The key that clients must know: from a file, or else from the environment."""
+    """Read the API key from a file or, without a path, from the environment."""
     if path is None:
         key = os.environ.get(KEY_VARIABLE)
         where = f"the environment variable {KEY_VARIABLE}"
@@ -118,12 +124,11 @@ def read_key(path: str | os.PathLike[str] | None) -> str | None:
         try:
             key = Path(path).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            said = getattr(error, "strerror", None) or "it is not UTF-8"
-            raise ParameterError(f"the API key cannot be read from {where}: {said}") from error
-    if key is None:
-        return None
-    if not re.fullmatch(r"[\x21-\x7e]{8,}", key):
+            reason = getattr(error, "strerror", None) or "it is not UTF-8"
+            raise ParameterError(f"the API key cannot be read from {where}: {reason}") from error
+    if key is not None and not re.fullmatch(r"[\x21-\x7e]{8,}", key):
         raise ParameterError(
-            f"the API key in {where} must have at least 8 characters, all of them visible ASCII"
+            f"the API key in {where} is invalid: expected at least 8 printable ASCII characters "
+            "without spaces"
         )
     return key

@@ -1,4 +1,4 @@
-"""What the routes share: settings, indexes, threads and counts."""
+"""What the routes share: settings, indexes, thread pool and metrics."""
 
 import asyncio
 import contextlib
@@ -8,47 +8,45 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from candgen.service.executor import Work
-from candgen.service.index_registry import Reloaded, Shelf, facts
-from candgen.service.loaded_index import Opened
+from candgen.service.executor import Executor
+from candgen.service.index_registry import IndexRegistry
+from candgen.service.loaded_index import LoadedIndex
 from candgen.service.metrics import Metrics
+from candgen.service.schemas import ReloadResult
 from candgen.service.settings import Settings
 
 
 @dataclass(frozen=True)
-class Service:
-    """One service, in one process."""
+class ServiceState:
+    """The state of the service in one process."""
 
     settings: Settings
-    shelf: Shelf
-    work: Work
+    registry: IndexRegistry
+    executor: Executor
     metrics: Metrics
     supervised: bool = False
-    """Whether another process started this one, and others like it."""
+    """Whether this process is a worker of a supervisor, which may have others."""
 
     @staticmethod
-    def of(request: Request) -> "Service":
-        """The service that a request is for."""
-        service: Service = request.app.state.service
-        return service
+    def of(request: Request) -> "ServiceState":
+        """Return the state of the application that a request was sent to."""
+        state: ServiceState = request.app.state.service
+        return state
 
-    def note(self, request: Request, opened: Opened, mentions: int, candidates: int) -> None:
-        """Remember, for the log and for the counts, what a request was about."""
-        request.scope["candgen"].update(index=opened.name, mentions=mentions, candidates=candidates)
-        self.metrics.batch.labels(opened.name).observe(mentions)
-        self.metrics.candidates.labels(opened.name).inc(candidates)
+    def record(self, request: Request, loaded: LoadedIndex, mentions: int, candidates: int) -> None:
+        """Record the size of a request for the access log and the metrics."""
+        request.scope["candgen"].update(index=loaded.name, mentions=mentions, candidates=candidates)
+        self.metrics.batch.labels(loaded.name).observe(mentions)
+        self.metrics.candidates.labels(loaded.name).inc(candidates)
 
-    def show_indexes(self) -> None:
+    def publish_indexes(self) -> None:
         """Tell the metrics which indexes answer."""
-        known = map(facts, self.shelf.opened)
-        self.metrics.show_indexes(
-            (each["name"], each["kind"], each["language"], each["entities"]) for each in known
-        )
+        self.metrics.set_indexes(loaded.facts() for loaded in self.registry.loaded)
 
-    async def reload(self, *, tell_others: bool = False) -> list[Reloaded]:
-        """Exchange indexes that were built again, here and, if told so, in the other workers."""
-        reloaded = await asyncio.to_thread(self.shelf.reload)
+    async def reload(self, *, tell_others: bool = False) -> list[ReloadResult]:
+        """Load the indexes that were rebuilt, and tell the other workers to do so if asked to."""
+        results = await asyncio.to_thread(self.registry.reload)
         if tell_others and self.supervised and hasattr(signal, "SIGHUP"):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(os.getppid(), signal.SIGHUP)
-        return reloaded
+        return results

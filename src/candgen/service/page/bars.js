@@ -1,20 +1,20 @@
-// What a score is made of, as two bars over one another, and in numbers beside them.
+// The parts of a score as two bars, and in numbers.
 
 import { counted, element, languageName, number, percent, unseen } from "./elements.js";
 
 const PATTERNS = 8; // in page.css
-const LEGEND = 6; // languages whose shares are told in numbers
+const MAX_LANGUAGES = 6; // in the legend
 
-/** How long the bars of several candidates are: the longest of them fills its place. */
+/** The scale of the bars of several candidates: the longest has the full width. */
 export function scaleOf(candidates) {
-  return Math.max(...candidates.map((each) => made(each)), Number.MIN_VALUE);
+  return Math.max(...candidates.map((each) => sumOf(each)), Number.MIN_VALUE);
 }
 
-/** The bars of a candidate; nothing where the index cannot tell what its scores are made of. */
+/** The bars of a candidate; null if the index cannot break its scores down. */
 export function bars(candidate, scale, facts) {
   if (candidate.prior === undefined) return null;
   const shares = sharesOf(candidate, facts);
-  const length = made(candidate) / scale;
+  const length = sumOf(candidate) / scale;
   return element(
     "div", { class: "bars" },
     bar(length, [["prior", candidate.prior], ["posterior", candidate.posterior]]),
@@ -24,9 +24,9 @@ export function bars(candidate, scale, facts) {
   );
 }
 
-const made = (candidate) => (candidate.prior ?? 0) + (candidate.posterior ?? 0);
+const sumOf = (candidate) => (candidate.prior ?? 0) + (candidate.posterior ?? 0);
 
-/** Segments side by side; the numbers are told by the legend. */
+/** Segments side by side; the numbers are in the legend. */
 function bar(length, parts) {
   const filled = element("div", { class: "filled" });
   filled.style.inlineSize = `${100 * length}%`;
@@ -48,28 +48,28 @@ function scoreLegend(candidate, facts) {
   if (isTwoStages(facts)) {
     return element("p", { class: "legend" }, "first stage: ", ...parts, "; ", ...score);
   }
-  const background = candidate.score - made(candidate);
+  const background = candidate.score - sumOf(candidate);
   if (background > 1e-5 * candidate.score) parts.push(" + background ", number(background));
   return element("p", { class: "legend" }, ...score, " = ", ...parts);
 }
 
 function languageLegend(shares) {
-  const told = shares.slice(0, LEGEND).map(({ language, share, pattern }) =>
+  const items = shares.slice(0, MAX_LANGUAGES).map(({ language, share, pattern }) =>
     element(
       "span", { class: "language" }, swatch(pattern),
       element("abbr", { title: languageName(language) }, language), ` ${percent(share)}`,
     ),
   );
-  const rest = shares.length - told.length;
+  const rest = shares.length - items.length;
   return element(
-    "p", { class: "legend" }, unseen("by language: "), ...told,
+    "p", { class: "legend" }, unseen("by language: "), ...items,
     rest > 0 ? `and ${counted(rest, "more", "more")}` : null,
   );
 }
 
 const swatch = (kind) => element("span", { class: `swatch ${kind}`, "aria-hidden": "true" });
 
-/** The languages that have a share, the largest first; each has one pattern in all candidates. */
+/** The languages with a share, the largest first; a language has the same pattern everywhere. */
 function sharesOf(candidate, facts) {
   return Object.entries(candidate.languages)
     .filter(([, share]) => share > 0)
@@ -80,5 +80,5 @@ function sharesOf(candidate, facts) {
     });
 }
 
-/** Whether a second stage has put the candidates of the first one in order. */
+/** Whether a second stage reorders the candidates of the first. */
 export const isTwoStages = (facts) => facts.stages === 2;

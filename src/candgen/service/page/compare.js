@@ -2,22 +2,22 @@
 
 import { bars, scaleOf } from "./bars.js";
 import { awaited, byId, counted, element, entityLink, nameOf, percent } from "./elements.js";
-import { Latest } from "./service.js";
+import { LatestRequest } from "./service.js";
 
 export function compareView(page) {
-  const asked = new Latest();
+  const request = new LatestRequest();
   const sides = [...document.querySelectorAll(".side")];
 
   async function show(state) {
-    const signal = asked.start();
+    const signal = request.start();
     const questions = [state, { ...state, index: state.with, lam: state.withlam }];
     sides.forEach((side, place) => showTitle(side, questions[place]));
     const isSame = state.index === state.with && state.lam === state.withlam;
     byId("compare-one").hidden = !isSame;
     if (state.mention.trim() === "") {
-      page.allIsWell();
+      page.clearError();
       sides.forEach((side) => showAnswer(side, [], []));
-      byId("compare-said").textContent = "Type a name to see what each index makes of it.";
+      byId("compare-said").textContent = "Type a name to compare its candidates.";
       return;
     }
     const settled = await awaited(
@@ -26,9 +26,9 @@ export function compareView(page) {
     );
     if (signal.aborted) return;
     const [problem] = settled.filter(({ status }) => status === "rejected");
-    const isLost = problem?.reason.status === 0; // nobody answers, on neither side
-    if (isLost) page.complain(problem.reason);
-    else page.allIsWell();
+    const isLost = problem?.reason.status === 0; // the service cannot be reached
+    if (isLost) page.showError(problem.reason);
+    else page.clearError();
     const [left, right] = settled.map(({ value }) => value?.candidates ?? []);
     sides.forEach((side, place) => {
       const [mine, other] = place === 0 ? [left, right] : [right, left];
@@ -38,7 +38,7 @@ export function compareView(page) {
     byId("compare-said").textContent = problem === undefined ? summary(left, right) : "";
   }
 
-  return { show, leave: () => asked.stop() };
+  return { show, leave: () => request.stop() };
 }
 
 function showTitle(side, { index, lam }) {
@@ -76,7 +76,7 @@ function item(candidate, place, otherPlace, scale, facts) {
   );
 }
 
-/** Where the other list has the same entity, in a sign and in words. */
+/** The place of the same entity in the other list, as a sign and in words. */
 function placed(place, otherPlace) {
   if (otherPlace === undefined) return "● only here";
   if (otherPlace === place) return "= same place in both";
@@ -86,9 +86,9 @@ function placed(place, otherPlace) {
 function summary(left, right) {
   const others = new Set(right.map(({ entity }) => entity));
   const both = left.filter(({ entity }) => others.has(entity)).length;
-  if (left.length + right.length === 0) return "No candidates in either.";
-  if (left.length === 0 || right.length === 0) return "Only one of them has candidates.";
+  if (left.length + right.length === 0) return "No candidates in either index.";
+  if (left.length === 0 || right.length === 0) return "Only one index has candidates.";
   const isSame = left[0].entity === right[0].entity;
-  const first = isSame ? " Both have the same first." : " Their first ones differ.";
-  return `${counted(left.length, "candidate")} and ${right.length}, ${both} of them in both.${first}`;
+  const first = isSame ? " Same first candidate." : " Different first candidates.";
+  return `${left.length} and ${counted(right.length, "candidate")}, ${both} in both.${first}`;
 }

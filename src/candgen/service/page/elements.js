@@ -1,9 +1,9 @@
-// Elements made by script. Whatever came from outside is text: nothing here reads HTML.
+// Functions that make elements. Data are inserted as text only, never as HTML.
 
 /** The element of the page with this id. */
 export const byId = (id) => document.getElementById(id);
 
-/** A new element. Attributes that are null or false are left out; functions listen to events. */
+/** A new element. Null and false attributes are omitted; functions are event listeners. */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -16,27 +16,27 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-const LATE = 400; // milliseconds after which a person wonders
+const BUSY_DELAY = 400; // milliseconds until the page says that it is searching
 
-/** The answer to a question; where it takes long, `said` tells that it is on its way. */
-export async function awaited(question, said) {
-  const late = setTimeout(() => said.replaceChildren("Looking …"), LATE);
+/** The result of a promise; `status` shows a message if it takes long. */
+export async function awaited(promise, status) {
+  const late = setTimeout(() => status.replaceChildren("Searching …"), BUSY_DELAY);
   try {
-    return await question;
+    return await promise;
   } finally {
     clearTimeout(late);
   }
 }
 
-/** Words for those who listen to the page. */
+/** Text for screen readers only. */
 export const unseen = (text) => element("span", { class: "unseen" }, text);
 
-/** A name in its own language and direction, whatever stands around it. */
+/** A name in its own language and text direction. */
 export const nameOf = (text, language) => element("bdi", { lang: language || null }, text);
 
 const QID = /^Q[1-9][0-9]*$/;
 
-/** An entity's id, or another text in its place; Wikidata's have a link. */
+/** The id of an entity, or another text; Wikidata items are links. */
 export function entityLink(entity, text = entity) {
   if (!QID.test(entity)) return element("bdi", { class: "entity" }, text);
   return element(
@@ -49,7 +49,7 @@ export function entityLink(entity, text = entity) {
   );
 }
 
-/** A number to read, with the exact one inside. */
+/** A rounded number, with the exact one as its value. */
 export const number = (value) => element("data", { value: String(value) }, shortNumber(value));
 
 const SHORT = new Intl.NumberFormat("en", { maximumSignificantDigits: 4, useGrouping: false });
@@ -58,7 +58,7 @@ const WHOLE = new Intl.NumberFormat("en");
 export const shortNumber = (value) => SHORT.format(value + 0); // -0 + 0 is 0
 export const wholeNumber = (value) => WHOLE.format(value);
 
-/** A share in percent; what is neither nothing nor all, but for rounding, never looks like it. */
+/** A share in percent; only exact values are shown as 0 % and 100 %. */
 export function percent(share) {
   const rounded = Math.round(100 * share);
   if (rounded === 0 && share > 1e-9) return "<1 %";
@@ -76,6 +76,6 @@ export function languageName(code) {
   try {
     return LANGUAGES.of(code) ?? code;
   } catch {
-    return code; // whoever builds an index may call its languages anything
+    return code; // an index may have any language codes
   }
 }

@@ -1,43 +1,43 @@
-// Why an entity is a candidate: the n-grams it shares with the name, the names that made it, and,
-// of an index of two stages, what moved it to its place.
+// The explanation of a candidate: the n-grams it shares with the name, the names it was learned
+// from and, for an index of two stages, the features that decided its place.
 
 import {
   counted, element, entityLink, languageName, nameOf, number, percent, unseen, wholeNumber,
 } from "./elements.js";
 import { ngrams } from "./ngrams.js";
 
-const SOURCES = 8; // names that are shown at first
+const SOURCES = 8; // names that are shown before "Show more"
 
 const PROPERTIES = {
-  score: "its score in the first stage, beside the best one’s",
-  likeness: "how alike the name and its likest name are",
-  frequency: "how often that name is used",
-  popularity: "how often all its names are used",
-  languages: "how many languages have it",
-  same: "whether the name is one of its own",
+  score: "score in the first stage, relative to the best",
+  likeness: "similarity of the name and the most similar name",
+  frequency: "frequency of that name",
+  popularity: "frequency of all its names",
+  languages: "number of languages that have it",
+  same: "whether it has exactly this name",
 };
 
-/** All that the service says of a candidate. */
-export function explanationOf(said) {
+/** The explanation of a candidate as elements. */
+export function explanationOf(explanation) {
   const all = document.createDocumentFragment();
-  if (said.properties === undefined) {
-    all.append(firstStage(said, "h4"));
+  if (explanation.properties === undefined) {
+    all.append(firstStage(explanation, "h4"));
     return all;
   }
-  all.append(...secondStage(said));
-  if (said.first !== null) {
-    all.append(element("h4", {}, "The first stage: how it was found"), firstStage(said.first, "h5"));
+  all.append(...secondStage(explanation));
+  if (explanation.first !== null) {
+    all.append(element("h4", {}, "The first stage: how it was found"), firstStage(explanation.first, "h5"));
   }
   return all;
 }
 
 // ------------------------------------------------------------------- the first stage
 
-function firstStage(said, heading) {
+function firstStage(explanation, heading) {
   return element(
     "div", { class: "found" },
-    element("div", {}, ...ngrams(said, heading)),
-    element("div", {}, ...sources(said.sources, heading)),
+    element("div", {}, ...ngrams(explanation, heading)),
+    element("div", {}, ...sources(explanation.sources, heading)),
   );
 }
 
@@ -54,7 +54,7 @@ function sources(mentions, heading) {
   const rest = mentions.slice(SOURCES);
   const showAll = () => {
     body.append(...rest.map(row));
-    const next = body.children[SOURCES].firstElementChild; // where reading goes on
+    const next = body.children[SOURCES].firstElementChild; // where a screen reader continues
     next.tabIndex = -1;
     next.focus();
     more.remove();
@@ -65,7 +65,7 @@ function sources(mentions, heading) {
     element(heading, { class: "part" }, "Names it was learned from"),
     element(
       "table", { class: "sources" },
-      element("thead", {}, headings("Name", "Language", "Seen")), body,
+      element("thead", {}, headings("Name", "Language", "Count")), body,
     ),
     ...(rest.length > 0 ? [more] : []),
   ];
@@ -76,14 +76,14 @@ const headings = (...texts) =>
 
 // ------------------------------------------------------------------- the second stage
 
-function secondStage(said) {
-  const before = said.place_in_first_stage;
+function secondStage(explanation) {
+  const before = explanation.place_in_first_stage;
   const moved = before === null
-    ? "Only a translation of the name found it."
-    : `The first stage had it ${before === said.place ? "there, too" : `at place ${before}`}.`;
+    ? "It was found by a translation of the name only."
+    : `The first stage put it at ${before === explanation.place ? "the same place" : `place ${before}`}.`;
   return [
-    element("h4", {}, `The second stage: why it is at place ${said.place}`), element("p", {}, moved),
-    ...translation(said), ...spelling(said), ...properties(said),
+    element("h4", {}, `The second stage: why it is at place ${explanation.place}`), element("p", {}, moved),
+    ...translation(explanation), ...spelling(explanation), ...properties(explanation),
   ];
 }
 
@@ -99,16 +99,16 @@ function translation({ translation: text, words }) {
 const quoted = (name) => element("q", {}, nameOf(name));
 
 function spelling({ spelling: name, normalized, edits }) {
-  if (!name) return [element("p", {}, "It has no name that could be compared.")];
-  if (name === normalized) return [element("p", {}, "It has this very name: ", quoted(name), ".")];
+  if (!name) return [element("p", {}, "It has no name to compare.")];
+  if (name === normalized) return [element("p", {}, "It has exactly this name: ", quoted(name), ".")];
   return [
-    element("h5", { class: "part" }, "The likest name"),
-    element("p", {}, quoted(name), " becomes ", quoted(normalized), " by"),
+    element("h5", { class: "part" }, "Most similar name"),
+    element("p", {}, quoted(name), " becomes ", quoted(normalized), " by these edits:"),
     element("ul", { class: "chips edits", dir: "auto" }, ...merged(edits).map(editItem)),
   ];
 }
 
-/** Edits in order, where those that keep a letter are one. */
+/** Edits in order; unchanged letters in a row are one edit. */
 function merged(edits) {
   const parts = [];
   for (const { before, after } of edits) {
@@ -127,7 +127,7 @@ function editItem({ before, after }) {
   const sign = (text) => element("span", { "aria-hidden": "true" }, text);
   const parts =
     before === "" ? [sign("+ "), fresh, unseen(" is added")]
-    : after === "" ? [sign("− "), old, unseen(" goes")]
+    : after === "" ? [sign("− "), old, unseen(" is removed")]
     : [old, sign(" → "), unseen(" becomes "), fresh];
   return element("li", { class: "chip changed", dir: "ltr" }, ...parts);
 }
@@ -136,7 +136,7 @@ function properties({ properties: all, leader, leader_name: leaderName }) {
   const figures = (...values) =>
     values.map((value) => element("td", { class: "figure" }, value === "" ? "" : number(value)));
   const sum = (field) => all.reduce((total, each) => total + each[field], 0);
-  const beside = leader === null ? [] : [`Value of ${leader}`, "Ahead by"];
+  const leaderColumns = leader === null ? [] : [`Value of ${leader}`, "Difference"];
   const rows = all.map((each) =>
     element(
       "tr", {},
@@ -150,15 +150,15 @@ function properties({ properties: all, leader, leader_name: leaderName }) {
     ...(leader === null ? [] : figures("", sum("ahead"))),
   );
   return [
-    element("h5", { class: "part" }, "What put it there"),
+    element("h5", { class: "part" }, "Features"),
     ...(leader === null ? [] : [
       element("p", {}, "Compared with ", nameOf(leaderName ?? ""), " ", entityLink(leader), ":"),
     ]),
     element(
-      "div", { class: "scroll", role: "region", "aria-label": "What put it there", tabindex: "0" },
+      "div", { class: "scroll", role: "region", "aria-label": "Features", tabindex: "0" },
       element(
         "table", { class: "properties" },
-        element("thead", {}, headings("Property", "Value", "Weight", "Brings", ...beside)),
+        element("thead", {}, headings("Feature", "Value", "Weight", "Contribution", ...leaderColumns)),
         element("tbody", {}, ...rows), element("tfoot", {}, sums),
       ),
     ),

@@ -1,17 +1,17 @@
-// Candidates of a list as files.
+// Downloads: the candidates of a list as CSV and JSON.
 
 const COLUMNS = [
   "line", "mention", "rank", "entity", "name", "language", "description", "types", "probability",
   "score", "prior", "posterior",
 ];
 
-// Excel takes a file for UTF-8 only if it begins with this mark.
+// Excel needs this mark to read a file as UTF-8.
 const BOM = "\uFEFF";
 
-// A spreadsheet runs what begins like this, also in a file that somebody else has filled.
+// Spreadsheets run text that begins like this as a formula, which is a security risk.
 const FORMULA = /^[\t\r\n]|^\s*[=+\-@＝＋－＠]/u;
 
-/** One row a candidate; a name without any has a row of its own. RFC 4180, for spreadsheets. */
+/** CSV (RFC 4180) for spreadsheets: a row per candidate, or one for a name without candidates. */
 export function csvOf(results) {
   const rows = results.flatMap(({ line, mention, candidates }) => {
     if (candidates.length === 0) return [{ line, mention }];
@@ -30,12 +30,12 @@ function cell(value) {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** What was asked, and all that the service said. */
-export function jsonOf(question, results) {
-  return `${JSON.stringify({ ...question, results }, null, 2)}\n`;
+/** The parameters and the results. */
+export function jsonOf(parameters, results) {
+  return `${JSON.stringify({ ...parameters, results }, null, 2)}\n`;
 }
 
-/** Let the visitor keep a text as a file. */
+/** Download a text as a file. */
 export function download(name, mediaType, text) {
   const address = URL.createObjectURL(new Blob([text], { type: `${mediaType};charset=utf-8` }));
   const link = document.createElement("a");

@@ -1,27 +1,27 @@
-// A list of names: sent in pieces, shown as a table, kept as a file.
+// A list of names: sent in batches, shown as a table, downloaded as a file.
 
 import { byId, counted, element, entityLink, nameOf, percent, wholeNumber } from "./elements.js";
 import { csvOf, download, jsonOf } from "./files.js";
-import { Latest } from "./service.js";
+import { LatestRequest } from "./service.js";
 
-const AT_ONCE = 400; // candidates in one answer: a second or so, and progress is seen
-const SHOWN = 500; // rows of the table; files have all of them
-const NEXT = 3; // candidates after the best one that a row shows
+const CANDIDATES_PER_REQUEST = 400; // so few that the progress is visible
+const MAX_ROWS = 500; // of the table; the downloads have all
+const OTHERS = 3; // candidates in a row, after the best one
 
 export function listView(page) {
-  const asked = new Latest();
-  let kept = { question: {}, results: [] };
+  const request = new LatestRequest();
+  let kept = { parameters: {}, results: [] };
 
   byId("list-form").addEventListener("submit", (event) => {
     event.preventDefault();
     find();
   });
-  byId("list-stop").addEventListener("click", () => asked.stop());
+  byId("list-stop").addEventListener("click", () => request.stop());
   byId("csv").addEventListener("click", () => {
     download("candidates.csv", "text/csv", csvOf(kept.results));
   });
   byId("json").addEventListener("click", () => {
-    download("candidates.json", "application/json", jsonOf(kept.question, kept.results));
+    download("candidates.json", "application/json", jsonOf(kept.parameters, kept.results));
   });
 
   async function find() {
@@ -30,49 +30,49 @@ export function listView(page) {
     const names = namesIn(byId("names").value);
     const sent = names.filter(({ mention }) => [...mention].length <= most);
     if (names.length === 0) {
-      say("There is no name in the list.");
+      say("The list is empty.");
       return;
     }
-    kept = { question: questionOf(state), results: [] };
+    kept = { parameters: parametersOf(state), results: [] };
     byId("list-rows").replaceChildren();
     byId("list-result").hidden = true;
     await ask(names, sent, state);
   }
 
-  /** Ask for those names of a list that have no answer yet. */
+  /** Send the names that have no answer yet. */
   async function ask(names, sent, state) {
     const limits = page.limits();
-    page.allIsWell();
-    const signal = asked.start();
+    page.clearError();
+    const signal = request.start();
     working(true, sent.length);
     try {
-      for (const piece of pieces(sent.slice(kept.results.length), state, limits)) {
-        const mentions = piece.map(({ mention }) => mention);
+      for (const batch of batches(sent.slice(kept.results.length), state, limits)) {
+        const mentions = batch.map(({ mention }) => mention);
         const { results } = await page.service.candidatesOf(mentions, state, signal);
-        add(piece.map((name, place) => ({ ...name, candidates: results[place].candidates })));
+        add(batch.map((name, place) => ({ ...name, candidates: results[place].candidates })));
         byId("list-progress").value = kept.results.length;
         say(`${wholeNumber(kept.results.length)} of ${counted(sent.length, "name")}`);
       }
-      say(`${counted(sent.length, "name")} looked for.${tooLong(names.length - sent.length, limits)}`);
+      say(`${counted(sent.length, "name")} processed.${tooLong(names.length - sent.length, limits)}`);
     } catch (error) {
-      if (!signal.aborted) page.complain(error, () => ask(names, sent, state));
+      if (!signal.aborted) page.showError(error, () => ask(names, sent, state));
       say(`Stopped after ${wholeNumber(kept.results.length)} of ${counted(sent.length, "name")}.`);
     }
     working(false, sent.length);
   }
 
   function add(results) {
-    const room = Math.max(0, SHOWN - kept.results.length);
+    const room = Math.max(0, MAX_ROWS - kept.results.length);
     kept.results.push(...results);
     byId("list-rows").append(...results.slice(0, room).map(row));
     byId("list-result").hidden = false;
     const found = kept.results.filter(({ candidates }) => candidates.length > 0).length;
     byId("list-caption").textContent =
       `${counted(kept.results.length, "name")}, ${wholeNumber(found)} with candidates ` +
-      `of the index ${kept.question.index}`;
-    byId("list-more").hidden = kept.results.length <= SHOWN;
+      `in the index ${kept.parameters.index}`;
+    byId("list-more").hidden = kept.results.length <= MAX_ROWS;
     byId("list-more").textContent =
-      `The first ${SHOWN} are shown; the files have all ${wholeNumber(kept.results.length)}.`;
+      `Showing the first ${MAX_ROWS}; the downloads have all ${wholeNumber(kept.results.length)}.`;
   }
 
   function working(isWorking, all) {
@@ -83,20 +83,20 @@ export function listView(page) {
     else if (document.activeElement === document.body) byId("list-start").focus();
   }
 
-  return { show: page.allIsWell, leave: () => {} };
+  return { show: page.clearError, leave: () => {} };
 }
 
 const say = (text) => { byId("list-said").textContent = text; };
 
 const tooLong = (n, limits) =>
-  n === 0 ? "" : ` ${counted(n, "line")} left out: over ${wholeNumber(limits.mention)} characters.`;
+  n === 0 ? "" : ` ${counted(n, "line")} skipped: over ${wholeNumber(limits.mention)} characters.`;
 
-/** What a file tells of the question. */
-function questionOf({ index, k, lam }) {
+/** The parameters, for the JSON file. */
+function parametersOf({ index, k, lam }) {
   return { index, ...(k !== "" && { k: Number(k) }), ...(lam !== "" && { lam: Number(lam) }) };
 }
 
-/** The names of a text, each with the number of its line. */
+/** The names in a text, each with its line number. */
 function namesIn(text) {
   return text
     .split(/\r\n|\r|\n/)
@@ -104,21 +104,22 @@ function namesIn(text) {
     .filter(({ mention }) => mention !== "");
 }
 
-/** Names in their order, in pieces that the service takes. */
-function* pieces(names, { k }, limits) {
-  const most = Math.max(1, Math.min(limits.batch, Math.floor(AT_ONCE / (Number(k) || 10))));
+/** Names in their order, in batches within the limits of the service. */
+function* batches(names, { k }, limits) {
+  const few = Math.floor(CANDIDATES_PER_REQUEST / (Number(k) || 10));
+  const most = Math.max(1, Math.min(limits.batch, few));
   const bytes = (name) => new TextEncoder().encode(JSON.stringify(name.mention)).length + 1;
-  let piece = [];
+  let batch = [];
   let size = 0;
   for (const name of names) {
-    if (piece.length === most || (piece.length > 0 && size + bytes(name) > limits.body - 1000)) {
-      yield piece;
-      [piece, size] = [[], 0];
+    if (batch.length === most || (batch.length > 0 && size + bytes(name) > limits.body - 1000)) {
+      yield batch;
+      [batch, size] = [[], 0];
     }
-    piece.push(name);
+    batch.push(name);
     size += bytes(name);
   }
-  if (piece.length > 0) yield piece;
+  if (batch.length > 0) yield batch;
 }
 
 function row({ line, mention, candidates }) {
@@ -129,7 +130,7 @@ function row({ line, mention, candidates }) {
     const none = element("td", { colspan: "4", class: "none" }, "no candidates");
     return element("tr", {}, number, name, none);
   }
-  const next = others.slice(0, NEXT).map((each) =>
+  const next = others.slice(0, OTHERS).map((each) =>
     element(
       "li", {}, nameOf(each.name, each.language), " ", entityLink(each.entity),
       ` ${percent(each.probability)}`,

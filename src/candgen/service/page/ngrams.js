@@ -1,25 +1,25 @@
-// The n-grams of a name as chips: those that an entity shares, and those that it does not.
+// The n-grams of a name as chips: those that an entity shares, and the others.
 
 import { element, nameOf, percent, shortNumber, unseen } from "./elements.js";
 
-const WEAK = 0.01; // an n-gram that brings a smaller share of the score is next to nothing
+const WEAK = 0.01; // share of the score below which an n-gram is weak
 const KINDS = [
-  ["matched", "matched: shared with this entity; the bar is its part of the score"],
+  ["matched", "matched: shared with this entity; the bar is its share of the score"],
   ["weak", "weak: known from other entities only, or under 1 % of the score"],
   ["unknown", "unknown to the index"],
 ];
-const MARKS = "^ and $ mark where the name begins and ends; ␣ is a space.";
+const MARKS = "^ and $ mark the start and the end of the name; ␣ is a space.";
 
-/** The n-grams of a name by length; matched, weak and unknown ones differ without colour. */
-export function ngrams(said, heading) {
-  const chips = chipsOf(said);
+/** The n-grams of a name by length; the three kinds differ in more than colour. */
+export function ngrams(explanation, heading) {
+  const chips = chipsOf(explanation);
   if (chips.length === 0) return [element("p", {}, "The name has no n-grams.")];
   const groups = groupsOf(chips);
   return [
-    element(heading, { class: "part" }, "N-grams of ", element("q", {}, nameOf(said.normalized))),
-    element("ul", { class: "chip-legend" }, ...KINDS.map(([kind, told]) => {
+    element(heading, { class: "part" }, "N-grams of ", element("q", {}, nameOf(explanation.normalized))),
+    element("ul", { class: "chip-legend" }, ...KINDS.map(([kind, title]) => {
       const count = chips.filter((chip) => chip.kind === kind).length;
-      return element("li", {}, sample(kind), ` ${count} ${told}`);
+      return element("li", {}, sample(kind), ` ${count} ${title}`);
     })),
     element(
       "dl", { class: "ngrams" },
@@ -32,30 +32,30 @@ export function ngrams(said, heading) {
   ];
 }
 
-/** The n-grams of a name in its order, each with its kind and what it brings. */
-function chipsOf(said) {
-  const total = said.prior + said.posterior;
-  const values = said.tokens.map((part) => part.prior + part.posterior);
+/** The n-grams of a name in its order, each with its kind and its part of the score. */
+function chipsOf(explanation) {
+  const total = explanation.prior + explanation.posterior;
+  const values = explanation.tokens.map((part) => part.prior + part.posterior);
   const most = Math.max(...values, Number.MIN_VALUE);
-  const shared = said.tokens.map((part, place) => {
+  const shared = explanation.tokens.map((part, place) => {
     const value = values[place];
     const kind = value < WEAK * total ? "weak" : "matched";
-    const told = `${kind}, brings ${shortNumber(value)}, ${percent(value / total)} of the score`;
-    return { token: part.token, times: part.times, kind, weight: value / most, told };
+    const title = `${kind}, adds ${shortNumber(value)}, ${percent(value / total)} of the score`;
+    return { token: part.token, times: part.times, kind, weight: value / most, title };
   });
-  const other = (kind, told) => (token) => ({ token, times: 1, kind, weight: 0, told });
+  const other = (kind, title) => (token) => ({ token, times: 1, kind, weight: 0, title });
   const chips = [
     ...shared,
-    ...said.elsewhere.map(other("weak", "weak, known from other entities only")),
-    ...said.unknown.map(other("unknown", "unknown to the index")),
+    ...explanation.elsewhere.map(other("weak", "weak, known from other entities only")),
+    ...explanation.unknown.map(other("unknown", "unknown to the index")),
   ];
-  const text = [...`^${said.normalized}$`];
+  const text = [...`^${explanation.normalized}$`];
   return chips
     .map((chip) => ({ ...chip, place: placeOf(text, [...chip.token]) }))
     .sort((a, b) => a.place - b.place);
 }
 
-/** Where a token first stands in a text; * stands for any character where there are wildcards. */
+/** The first place of a token in a text; * in a token with wildcards is any character. */
 function placeOf(text, token) {
   for (let start = 0; start + token.length <= text.length; start += 1) {
     if (token.every((each, i) => each === "*" || each === text[start + i])) return start;
@@ -63,7 +63,7 @@ function placeOf(text, token) {
   return text.length;
 }
 
-/** By length, the shortest first; what has no marks of begin and end are words, in one group. */
+/** Groups by length, the shortest first; tokens without marks are words, in one group. */
 function groupsOf(chips) {
   const marked = chips.some((chip) => chip.token.startsWith("^"));
   const groups = new Map();
@@ -74,12 +74,12 @@ function groupsOf(chips) {
   return new Map([...groups].sort(([a], [b]) => a - b));
 }
 
-function chipItem({ token, times, kind, weight, told }) {
+function chipItem({ token, times, kind, weight, title }) {
   const shown = token.replaceAll(" ", "␣");
   const item = element(
-    "li", { class: `chip ${kind}`, title: told },
+    "li", { class: `chip ${kind}`, title },
     element(tagOf(kind), { class: "token" }, shown),
-    times > 1 ? element("small", {}, ` ×${times}`) : null, unseen(`: ${told}`),
+    times > 1 ? element("small", {}, ` ×${times}`) : null, unseen(`: ${title}`),
   );
   item.style.setProperty("--weight", weight);
   return item;

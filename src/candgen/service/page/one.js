@@ -1,25 +1,25 @@
-// One name: its candidates as you type, and why each is one.
+// One name: its candidates as you type, and their explanations.
 
 import { bars, isTwoStages, scaleOf } from "./bars.js";
 import { awaited, byId, counted, element, entityLink, nameOf, percent, unseen } from "./elements.js";
 import { explanationOf } from "./explanation.js";
-import { Latest } from "./service.js";
+import { LatestRequest } from "./service.js";
 import { addressOf, readAddress } from "./state.js";
 
 const LEGENDS = {
   one: "What the bars show",
   two:
-    "The bars show the first stage, which found the candidates; the second stage put them in this " +
-    "order, with a score and a probability of its own",
+    "The bars show the score of the first stage, which found the candidates; the order, the score " +
+    "and the probability are those of the second stage",
 };
-const ANY_TYPE = new Set(["Q35120", "entity"]); // the type of all that has no other
+const ANY_TYPE = new Set(["Q35120", "entity"]); // the type of entities without a type
 
 export function oneView(page) {
   const list = byId("candidates");
-  const asked = new Latest();
-  const explained = new Latest();
+  const candidatesRequest = new LatestRequest();
+  const explainRequest = new LatestRequest();
   let shown = null; // the state whose candidates are in the list
-  let isShut = false; // whether the visitor has closed the last explanation
+  let isClosed = false; // whether the user has closed the last explanation
 
   list.addEventListener("keydown", (event) => walk(event, list));
   byId("mention").addEventListener("keydown", (event) => {
@@ -30,12 +30,12 @@ export function oneView(page) {
     }
   });
 
-  /** Ask for the candidates of a state, and show them. */
+  /** Request the candidates of a state, and show them. */
   async function show(state) {
-    const signal = asked.start();
+    const signal = candidatesRequest.start();
     if (state.mention.trim() === "") {
-      page.allIsWell();
-      showNothing("Type a name, as you found it spelled: its candidates appear as you type.");
+      page.clearError();
+      showNothing("Type a name: its candidates appear as you type.");
       showExamples(page.facts(state.index));
       return;
     }
@@ -43,21 +43,21 @@ export function oneView(page) {
     try {
       const question = page.service.candidates(state, signal);
       const { candidates } = await awaited(question, byId("one-said"));
-      page.allIsWell();
+      page.clearError();
       showCandidates(state, candidates);
     } catch (error) {
       if (signal.aborted) return;
       showNothing();
-      page.complain(error);
+      page.showError(error);
     }
     list.setAttribute("aria-busy", "false");
   }
 
-  function showNothing(...said) {
-    explained.stop();
+  function showNothing(...message) {
+    explainRequest.stop();
     list.replaceChildren();
     list.setAttribute("aria-busy", "false");
-    byId("one-said").replaceChildren(...said);
+    byId("one-said").replaceChildren(...message);
     byId("one-legend").hidden = byId("one-keys").hidden = byId("one-examples").hidden = true;
   }
 
@@ -68,7 +68,7 @@ export function oneView(page) {
         "a",
         {
           href: addressOf({ ...readAddress(location.hash), mention }),
-          click: () => byId("main").focus(), // the link goes away
+          click: () => byId("main").focus(), // the link disappears
         },
         nameOf(mention, language),
       ),
@@ -79,7 +79,7 @@ export function oneView(page) {
 
   function showCandidates(state, candidates) {
     if (candidates.length === 0) {
-      showNothing("No candidates: no part of ", nameOf(state.mention), " is known to this index.");
+      showNothing("No candidates: this index knows no part of ", nameOf(state.mention), ".");
       return;
     }
     shown = state;
@@ -100,10 +100,10 @@ export function oneView(page) {
     if (facts.explains) openOne(state, candidates, before);
   }
 
-  /** Open the candidate that is chosen, or else the first; what is shown of it stays till then. */
+  /** Open the chosen candidate, or the first; its old explanation stays until the new one comes. */
   function openOne(state, candidates, before) {
     const chosen = candidates.some((each) => each.entity === state.entity);
-    if (isShut && !chosen) return;
+    if (isClosed && !chosen) return;
     const entity = chosen ? state.entity : candidates[0].entity;
     const item = [...list.children].find((each) => each.dataset.entity === entity);
     if (before?.dataset.entity === entity) item.querySelector(".why").append(...before.childNodes);
@@ -114,7 +114,7 @@ export function oneView(page) {
     const wasOpen = item.querySelector("button").getAttribute("aria-expanded") === "true";
     if (wasOpen) close(item);
     else open(item);
-    isShut = wasOpen;
+    isClosed = wasOpen;
     page.remember({ entity: wasOpen ? "" : item.dataset.entity });
   }
 
@@ -126,13 +126,13 @@ export function oneView(page) {
   async function open(item) {
     [...list.children].forEach(close);
     const why = item.querySelector(".why");
-    const signal = explained.start();
+    const signal = explainRequest.start();
     item.querySelector("button").setAttribute("aria-expanded", "true");
     why.hidden = false;
     why.setAttribute("aria-busy", "true");
     try {
-      const said = await page.service.explain(shown, item.dataset.entity, signal);
-      why.replaceChildren(explanationOf(said));
+      const explanation = await page.service.explain(shown, item.dataset.entity, signal);
+      why.replaceChildren(explanationOf(explanation));
     } catch (error) {
       if (signal.aborted) return;
       why.replaceChildren(element("p", { class: "problem" }, error.message));
@@ -140,7 +140,7 @@ export function oneView(page) {
     why.setAttribute("aria-busy", "false");
   }
 
-  return { show, leave: () => { asked.stop(); explained.stop(); } };
+  return { show, leave: () => { candidatesRequest.stop(); explainRequest.stop(); } };
 }
 
 function candidateItem(candidate, place, scale, facts, toggle) {
@@ -152,7 +152,7 @@ function candidateItem(candidate, place, scale, facts, toggle) {
     click: () => toggle(item),
   };
   const heading = facts.explains
-    ? element("button", button, ...title, unseen(": why"))
+    ? element("button", button, ...title, unseen(": explanation"))
     : element("span", { class: "walk", tabindex: "-1" }, ...title);
   const item = element(
     "li", { class: "candidate card", "data-entity": entity },
@@ -179,7 +179,7 @@ function describe(description, types) {
   return element("p", { class: "description" }, element("bdi", {}, description), ...links);
 }
 
-/** Arrow keys, Home and End walk from candidate to candidate; Escape goes back to the name. */
+/** Arrow keys, Home and End move between candidates; Escape returns to the name. */
 function walk(event, list) {
   if (event.key === "Escape") byId("mention").focus();
   const stops = [...list.querySelectorAll(".walk")];

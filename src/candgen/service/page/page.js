@@ -1,4 +1,4 @@
-// The page: one state, told by its address, and four views of it.
+// The page: one state, which is in its address, and four views of it.
 
 import { compareView } from "./compare.js";
 import { byId, counted, element, languageName, shortNumber, wholeNumber } from "./elements.js";
@@ -8,7 +8,7 @@ import { programsView } from "./programs.js";
 import { Service } from "./service.js";
 import { addressOf, readAddress } from "./state.js";
 
-const PAUSE = 120; // milliseconds without a key press after which it is worth asking
+const PAUSE = 120; // milliseconds between the last key press and the request
 const INPUTS = ["mention", "index", "k", "lam", "with", "withlam"];
 
 let state = readAddress(location.hash);
@@ -17,19 +17,19 @@ let waiting = 0;
 
 const page = {
   service: new Service(askForKey),
-  state: asked,
+  state: completeState,
   remember: change,
   facts: (name) => known.indexes.find((each) => each.name === name),
   limits: () => known.limits,
-  complain,
-  allIsWell: () => { byId("problem").hidden = true; },
+  showError,
+  clearError: () => { byId("problem").hidden = true; },
 };
 const views = {
   one: oneView(page), list: listView(page), compare: compareView(page), programs: programsView(page),
 };
 
-/** The state with what goes without saying, and without what means nothing to its indexes. */
-function asked() {
+/** The state with defaults, and without a lam that the indexes do not take. */
+function completeState() {
   const index = page.facts(state.index) ? state.index : (known.indexes[0]?.name ?? "");
   const other = known.indexes.find((each) => each.name !== index)?.name ?? index;
   const second = page.facts(state.with) ? state.with : other;
@@ -38,10 +38,10 @@ function asked() {
   return { ...state, mention: wellFormed(state.mention), index, lam, with: second, withlam };
 }
 
-// Half a character, which a keyboard should not give, is no text.
+// A lone surrogate, which a keyboard should not produce, is not valid text.
 const wellFormed = (text) => text.toWellFormed?.() ?? text;
 
-/** Change the state and the address that tells it. */
+/** Change the state and the address. */
 function change(part) {
   state = { ...state, ...part };
   history.replaceState(null, "", addressOf(state));
@@ -56,10 +56,10 @@ function linkViews() {
   }
 }
 
-/** Show the state: in the fields, and in the view that it is about. */
+/** Show the state in the fields and in its view. */
 function show() {
   clearTimeout(waiting);
-  const now = asked();
+  const now = completeState();
   for (const id of INPUTS) {
     if (byId(id).value !== now[id]) byId(id).value = now[id];
   }
@@ -74,7 +74,7 @@ function show() {
   if (known.indexes.length > 0) views[state.view].show(now);
 }
 
-/** What may be chosen of the indexes, and what they are made of. */
+/** Show what the indexes are, and whether they take lam. */
 function showFacts(now) {
   const facts = page.facts(now.index);
   showLam(byId("lam"), facts);
@@ -82,7 +82,7 @@ function showFacts(now) {
   byId("mention").lang = facts?.language ?? "";
   byId("names").lang = facts?.language ?? "";
   const wanted = state.index !== "" && facts !== undefined && state.index !== now.index
-    ? `There is no index ${state.index} here: this is ${now.index}. ` : "";
+    ? `Unknown index ${state.index}: showing ${now.index}. ` : "";
   byId("about-index").textContent = facts === undefined ? "" : wanted + about(facts);
 }
 
@@ -96,16 +96,16 @@ function about(facts) {
   const learned = names.length === 0 ? "" : ` learned from ${new Intl.ListFormat("en").format(names)};`;
   const entities = facts.entities === null ? "" : ` ${wholeNumber(facts.entities)} entities;`;
   const probabilities = facts.calibrated_on > 0
-    ? ` probabilities learned from ${counted(facts.calibrated_on, "query", "queries")}`
-    : " probabilities are estimates, as there were no queries to learn them from";
-  const fixed = facts.lam === null ? "; lam cannot be chosen" : "";
+    ? ` probabilities calibrated on ${counted(facts.calibrated_on, "dev query", "dev queries")}`
+    : " probabilities not calibrated (no dev queries)";
+  const fixed = facts.lam === null ? "; lam is fixed" : "";
   const of = facts.language ? `For ${languageName(facts.language)}:` : "This index:";
   return `${of}${learned}${entities}${probabilities}${fixed}.`;
 }
 
-/** The sentence that says what is wrong, and a way to try again where that may help. */
-function complain(error, retry = show) {
-  const isGone = error.status === 404; // there may be other indexes by now
+/** Show an error, with a button to try again if that may help. */
+function showError(error, retry = show) {
+  const isGone = error.status === 404; // the indexes may have changed
   const again = element("button", {
     type: "button",
     click: () => {
@@ -114,25 +114,25 @@ function complain(error, retry = show) {
       else retry();
     },
   }, "Try again");
-  const helps = isGone || !(error.status >= 402 && error.status < 500); // else it makes no sense
+  const helps = isGone || !(error.status >= 402 && error.status < 500); // the same request would fail again
   byId("problem").replaceChildren(element("p", {}, error.message), ...(helps ? [again] : []));
   byId("problem").hidden = false;
 }
 
 function askForKey(problem) {
   const dialog = byId("key-dialog");
-  const said = (text) => {
+  const showProblem = (text) => {
     byId("key-problem").textContent = text;
     byId("key-problem").hidden = text === "";
   };
-  said(problem);
+  showProblem(problem);
   byId("key").value = "";
   dialog.returnValue = "";
   dialog.showModal();
   byId("key-form").onsubmit = (event) => {
     event.preventDefault();
     if (/^[\x21-\x7e]+$/.test(byId("key").value)) dialog.close("given");
-    else said("A key has no spaces and no letters beyond ASCII.");
+    else showProblem("A key has ASCII characters only, and no spaces.");
   };
   byId("key-cancel").onclick = () => dialog.close("");
   return new Promise((resolve) => {
@@ -160,14 +160,14 @@ async function start() {
   try {
     known = await page.service.indexes();
   } catch (error) {
-    complain(error);
+    showError(error);
     show();
     return;
   }
-  page.allIsWell();
+  page.clearError();
   const first = known.indexes.findIndex(({ name }) => name === known.default);
   if (first > 0) known.indexes.unshift(...known.indexes.splice(first, 1));
-  if (known.indexes.length === 0) complain(new Error("No index can answer: all are damaged."));
+  if (known.indexes.length === 0) showError(new Error("All indexes are damaged."));
   fillIndexes();
   show();
 }
@@ -186,12 +186,12 @@ for (const id of ["question", "compare-form"]) {
   });
 }
 byId("skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address tells the state, and nothing else
+  event.preventDefault(); // the address contains the state only
   byId("main").focus();
 });
 addEventListener("hashchange", () => {
   state = readAddress(location.hash);
-  if (known.indexes.length > 0) page.allIsWell();
+  if (known.indexes.length > 0) page.clearError();
   show();
 });
 

@@ -1,4 +1,4 @@
-// Lines to copy for what the page asks.
+// Code to copy, for the current query.
 
 import { byId } from "./elements.js";
 
@@ -9,39 +9,39 @@ export function programsView(page) {
 
   function show(state) {
     const base = new URL(".", location.href.replace(/[?#].*$/s, "")).href;
-    const wantsKey = page.service.hasKey;
-    byId("curl").textContent = curlLine(base, state, wantsKey);
-    byId("python").textContent = pythonLines(base, state, wantsKey);
+    const needsKey = page.service.hasKey;
+    byId("curl").textContent = curlLine(base, state, needsKey);
+    byId("python").textContent = pythonLines(base, state, needsKey);
     byId("openrefine").textContent = `${base}reconcile/${state.index}`;
-    byId("openrefine-key").hidden = !wantsKey;
+    byId("openrefine-key").hidden = !needsKey;
     byId("copied").textContent = "";
   }
 
   return { show, leave: () => {} };
 }
 
-/** A line for a shell, in which nothing of a name means anything to it. */
-export function curlLine(base, { mention, index, k, lam }, wantsKey) {
-  const told = { mention, index, k, lam, details: "true" };
-  const options = Object.entries(told)
+/** A shell command, in which every value is quoted. */
+export function curlLine(base, { mention, index, k, lam }, needsKey) {
+  const parameters = { mention, index, k, lam, details: "true" };
+  const options = Object.entries(parameters)
     .filter(([name, value]) => value !== "" || name === "mention")
     .map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`);
-  const key = wantsKey ? ['-H "Authorization: Bearer $CANDGEN_API_KEY"'] : [];
+  const key = needsKey ? ['-H "Authorization: Bearer $CANDGEN_API_KEY"'] : [];
   return [`curl -sG ${quoted(`${base}api/v1/candidates`)}`, ...key, ...options].join(" \\\n  ");
 }
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-export function pythonLines(base, { mention, index, k, lam }, wantsKey) {
-  const asked = [
+export function pythonLines(base, { mention, index, k, lam }, needsKey) {
+  const fields = [
     `"mentions": [${JSON.stringify(mention)}]`, `"index": ${JSON.stringify(index)}`,
     ...(k === "" ? [] : [`"k": ${Number(k)}`]), ...(lam === "" ? [] : [`"lam": ${Number(lam)}`]),
     '"details": True',
   ];
-  const key = wantsKey ? [`    "Authorization": "Bearer " + os.environ["CANDGEN_API_KEY"],`] : [];
+  const key = needsKey ? [`    "Authorization": "Bearer " + os.environ["CANDGEN_API_KEY"],`] : [];
   return [
-    "import json", ...(wantsKey ? ["import os"] : []), "import urllib.request", "",
-    `question = {${asked.join(", ")}}`,
+    "import json", ...(needsKey ? ["import os"] : []), "import urllib.request", "",
+    `question = {${fields.join(", ")}}`,
     "headers = {", '    "Content-Type": "application/json",', ...key, "}",
     "request = urllib.request.Request(",
     `    ${JSON.stringify(`${base}api/v1/candidates`)}, json.dumps(question).encode(), headers`,
@@ -60,9 +60,9 @@ async function copy(id) {
   try {
     await navigator.clipboard.writeText(code.textContent);
   } catch {
-    // Without https there is no clipboard, but what is selected can be copied.
+    // Without https there is no clipboard API, but a selection can be copied.
     getSelection().selectAllChildren(code);
     document.execCommand("copy");
   }
-  byId("copied").textContent = `The line${code.textContent.includes("\n") ? "s are" : " is"} copied.`;
+  byId("copied").textContent = "Code copied.";
 }

@@ -1,10 +1,10 @@
-// Questions to the service. Addresses are relative: it may live below a folder of a proxy.
+// Requests to the service. Addresses are relative, because a proxy may serve it in a subfolder.
 
 const KEY = "candgen-key";
-const PATIENCE = 3; // how often a list is sent again while the service is busy
+const MAX_TRIES = 3; // of a batch, while the service is busy
 
-/** Why there is no answer, in a sentence for a person. */
-export class Refused extends Error {
+/** A request that failed; the message is for the user. */
+export class RequestError extends Error {
   constructor(status, detail, retryAfter = null) {
     super(detail);
     this.status = status;
@@ -12,8 +12,8 @@ export class Refused extends Error {
   }
 }
 
-/** Only the latest of several questions matters: each one that starts calls off the one before. */
-export class Latest {
+/** Only the latest request matters: each start aborts the one before. */
+export class LatestRequest {
   #controller = null;
 
   start() {
@@ -27,9 +27,9 @@ export class Latest {
   }
 }
 
-/** A service; `askForKey(problem)` resolves to a key, or to null if the visitor has none. */
+/** The service; `askForKey(problem)` resolves to a key, or to null if the user has none. */
 export class Service {
-  #key = remembered();
+  #key = loadKey();
   #asking = null;
 
   constructor(askForKey) {
@@ -45,7 +45,7 @@ export class Service {
   }
 
   candidates({ mention, k, lam, index }, signal) {
-    const whole = k === "" ? "" : String(Number(k)); // 1e2 is a number to browsers
+    const whole = k === "" ? "" : String(Number(k)); // browsers accept 1e2
     return this.#ask("candidates", { mention, k: whole, lam, index, details: "true" }, { signal });
   }
 
@@ -53,7 +53,7 @@ export class Service {
     return this.#ask("explain", { mention, entity, lam, index }, { signal });
   }
 
-  /** The candidates of several mentions; waits and asks again where the service is busy. */
+  /** The candidates of several mentions; waits and tries again while the service is busy. */
   async candidatesOf(mentions, { k, lam, index }, signal) {
     const numbers = { ...(k !== "" && { k: Number(k) }), ...(lam !== "" && { lam: Number(lam) }) };
     const body = JSON.stringify({ mentions, ...numbers, index, details: true });
@@ -62,15 +62,15 @@ export class Service {
       try {
         return await this.#ask("candidates", {}, init);
       } catch (error) {
-        if (error.status !== 503 || tries === PATIENCE) throw error;
+        if (error.status !== 503 || tries === MAX_TRIES) throw error;
         await pause(1000 * (error.retryAfter ?? 1), signal);
       }
     }
   }
 
   async #ask(path, parameters = {}, init = {}) {
-    const told = Object.entries(parameters).filter(([, value]) => value !== "");
-    const query = new URLSearchParams(told).toString();
+    const given = Object.entries(parameters).filter(([, value]) => value !== "");
+    const query = new URLSearchParams(given).toString();
     const address = `api/v1/${path}${query && "?"}${query}`;
     for (;;) {
       const used = this.#key;
@@ -86,15 +86,15 @@ export class Service {
     return { ...init, headers: { ...init.headers, Authorization: `Bearer ${this.#key}` } };
   }
 
-  /** Whether there is another key than the one that was refused; all questions wait for one. */
+  /** Get another key than the rejected one; all requests wait for the same dialog. */
   async #newKey(used, refused) {
     if (this.#key === used) {
-      this.#asking ??= this.askForKey(used === null ? "" : "That key is not the right one.");
+      this.#asking ??= this.askForKey(used === null ? "" : "Wrong API key.");
       const key = await this.#asking;
       this.#asking = null;
       if (key === null) throw refused;
       this.#key = key;
-      remember(key);
+      storeKey(key);
     }
     return true;
   }
@@ -105,16 +105,16 @@ async function reach(address, init) {
     return await fetch(address, init);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refused(0, "The service cannot be reached. Is it still running?");
+    throw new RequestError(0, "The service cannot be reached. Is it still running?");
   }
 }
 
 async function problemOf(response) {
-  const said = await response.json().catch(() => ({}));
+  const body = await response.json().catch(() => ({}));
   const detail = response.status === 401
-    ? "This service wants a key: ask who runs it."
-    : (said.detail ?? `The service answered ${response.status}.`);
-  return new Refused(response.status, detail, Number(response.headers.get("Retry-After")) || null);
+    ? "This service requires an API key: ask its operator."
+    : (body.detail ?? `The service answered ${response.status}.`);
+  return new RequestError(response.status, detail, Number(response.headers.get("Retry-After")) || null);
 }
 
 function pause(milliseconds, signal) {
@@ -127,9 +127,9 @@ function pause(milliseconds, signal) {
   });
 }
 
-// A key lives as long as its tab, and only there.
+// The key is stored for this tab only, until it is closed.
 
-function remembered() {
+function loadKey() {
   try {
     return sessionStorage.getItem(KEY);
   } catch {
@@ -137,10 +137,10 @@ function remembered() {
   }
 }
 
-function remember(key) {
+function storeKey(key) {
   try {
     sessionStorage.setItem(KEY, key);
   } catch {
-    // then it is asked for again after a reload
+    // the user has to enter it again after a reload
   }
 }

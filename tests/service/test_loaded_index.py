@@ -1,0 +1,59 @@
+"""A loaded index: names of entities, languages, cache, and speed."""
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
+
+import candgen
+from candgen.service.loaded_index import LoadedIndex
+from tests.support.service_world import client_of, problem_detail, save_toy, toy_index
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name"),
+    [("", "Wien"), ("is", "Vín"), ("fo", "Wien"), ("de, is;q=0.5", "Vín"), ("IS-is", "Vín")],
+)
+def test_without_a_table_the_most_frequent_mention_is_the_name(client, wanted, name):
+    params = {"mention": "Wien", "k": 1, "details": True}
+    answer = client.get("/api/v1/candidates", params=params, headers={"Accept-Language": wanted})
+    assert answer.json()["candidates"][0]["name"] == name
+
+
+def test_what_is_no_entity_is_not_remembered(client):
+    known = client.app.app.state.service.registry.get("one")._cache
+    before = len(known)
+    for entity in ("Q0", "Q00", "", "x" * 1000):
+        params = {"mention": "Vín", "entity": entity}
+        assert "unknown entity" in problem_detail(client.get("/api/v1/explain", params=params), 404)
+    assert len(known) == before
+    long = {"mention": "Vín", "entity": "x" * 1001}
+    assert "at most 1000" in problem_detail(client.get("/api/v1/explain", params=long), 422)
+
+
+def test_other_generators_have_a_language_too(tmp_path):
+    faroese = candgen.MentionTable.from_pairs([("Vínið", "Q282"), ("Wien", "Q1741")])
+    icelandic = candgen.MentionTable.from_pairs([("Vín", "Q282", 9)])
+    priors = candgen.WikiPriors.build({"is": icelandic}, faroese, language="fo")
+    priors.save(tmp_path / "priors.candgen")
+    candgen.Cascade(priors, toy_index()).save(tmp_path / "cascade.candgen")
+    with client_of(tmp_path, "priors", "cascade") as client:
+        for each in client.get("/api/v1/indexes").json()["indexes"]:
+            assert each["language"] == "fo"
+            assert set(each["languages"]) == {"fo", "is"}
+        params = {"mention": "Vín", "details": True}
+        found = client.get("/api/v1/candidates", params=params).json()["candidates"]
+        assert (found[0]["name"], found[0]["language"]) == ("Vínið", "fo")
+
+
+def test_an_index_is_quick_whatever_opening_it_took(tmp_path, monkeypatch):
+    """The first questions, which compile kernels, tell nothing of the later ones."""
+    save_toy(tmp_path / "fo.candgen")
+    passed = iter(range(0, 10_000, 10))  # seconds: every question takes ten
+    with monkeypatch.context() as slowly:
+        slowly.setattr("candgen.service.loaded_index.time.monotonic", lambda: next(passed))
+        loaded = LoadedIndex.load("fo", str(tmp_path / "fo.candgen"))
+    assert not loaded.is_quick(["Vín"], 10)  # nothing is known yet
+    loaded.search(["Vín"], 10)
+    assert loaded.is_quick(["Vín"], 10)
+    assert not loaded.is_quick(["Vín"] * 2, 10)
+    assert not loaded.is_quick(["Vín"], 101)
