@@ -136,7 +136,7 @@ assert not heavy, heavy
     shown = run.stdout.decode()
     for name in names:
         assert f"\n    candgen {name}" in shown or f"\n  candgen {name}" in shown
-        assert f"\n  {name} " in shown.split("Commands:")[1]
+        assert f"\n  {name} " in shown.split("Make an index:")[1]
 
 
 def test_version(cli):
@@ -148,7 +148,7 @@ def test_version(cli):
 def test_without_arguments_there_is_help_but_no_success(cli):
     result = cli()
     assert result.status == 2
-    assert "Commands:" in result.out
+    assert "Make an index:" in result.out
 
 
 def test_module_and_status_of_a_mistake():
@@ -206,7 +206,7 @@ NEURAL = "build --method charagram --pivot {world}/is.tsv "
         ("build --pivot {world}/is.tsv --ngrams 5-2 -o {world}/x", "5-2"),
         ("build --pivot {world}/is.tsv --ngrams two -o {world}/x", "two"),
         ("build --pivot {world}/is.tsv --normalizer nfc -o {world}/x", "nfc"),
-        ("build --pivot {world}/is.tsv --unit byte -o {world}/x", "byte"),
+        ("build --pivot {world}/is.tsv --ngram-unit byte -o {world}/x", "byte"),
         ("build --pivot {world}/is.tsv --method best -o {world}/x", "'best'"),
         ("build --pivot {world}/is.tsv --set epochs -o {world}/x", "NAME=VALUE"),
         ("build --pivot {world}/is.tsv --set depth=3 -o {world}/x", "--set depth"),
@@ -363,7 +363,7 @@ def test_build_passes_every_option_on(cli, world, tmp_path):
         "0.25",
         "--ngrams",
         "1-3",
-        "--unit",
+        "--ngram-unit",
         "grapheme",
         "--normalizer",
         "paper",
@@ -776,7 +776,7 @@ def test_explain_for_people(cli, index):
     assert ["sum", "3", "1.3750", "0.0000"] in rows
     assert ["fo", "66.7%", "█" * 13 + "▍"] in rows
     assert ["Vín", "fo", "1"] in rows
-    assert "Unknown to the index: ni" in shown
+    assert "Not in the index: ni" in shown
 
 
 def test_explain_where_nothing_matches(cli, index):

@@ -230,7 +230,7 @@ def test_tune_of_several_pivots_tells_what_each_brings(cli, tables, dataset, tmp
         *pivots,
         "-k",
         3,
-        "--worth",
+        "--min-pivot-gain",
         50,
         "-o",
         tmp_path / "fo.candgen",
@@ -239,7 +239,17 @@ def test_tune_of_several_pivots_tells_what_each_brings(cli, tables, dataset, tmp
     assert "What each pivot brings on dev" in done.out
     found = json.loads(
         cli(
-            "tune", dataset, "--method", "pti", *pivots, "-k", 3, "--worth", 50, "--format", "json"
+            "tune",
+            dataset,
+            "--method",
+            "pti",
+            *pivots,
+            "-k",
+            3,
+            "--min-pivot-gain",
+            50,
+            "--format",
+            "json",
         ).out
     )
     assert [pivot["pivot"] for pivot in found["pivots"]] == ["fi", "is"]
@@ -251,7 +261,9 @@ def test_tune_of_several_pivots_tells_what_each_brings(cli, tables, dataset, tmp
     index = candgen.load(tmp_path / "fo.candgen")
     assert not set(left_out) & set(index.parameters["languages"])
     assert f"best on dev: alpha fi {alpha['fi']:g}, is {alpha['is']:g}, lam" in done.out
-    all_of_them = cli("tune", dataset, "--method", "pti", *pivots, "--worth", 0, "--format", "json")
+    all_of_them = cli(
+        "tune", dataset, "--method", "pti", *pivots, "--min-pivot-gain", 0, "--format", "json"
+    )
     assert all(pivot["kept"] for pivot in json.loads(all_of_them.out)["pivots"])
 
 
@@ -289,17 +301,26 @@ def test_tune_never_opens_test(cli, tables, dataset):
         (["--set", "lam"], "--set lam: expected NAME=VALUE"),
         (["--set", "mu=1"], "'mu' is no parameter"),
         (["--set", "lam=-1"], "lam is -1"),
-        (["--set", "lam=1", "--grid", "lam=1,2"], "--set lam and --grid lam: say one of them"),
+        (["--set", "lam=1", "--grid", "lam=1,2"], "--set lam and --grid lam: give one of them"),
         (["--zero-shot"], "nothing to learn from"),
         (["--grid", "tokenizer=x"], "tokenizer is 'x'"),
         (["--pivot", "x=a.tsv", "--pivot", "x=b.tsv"], "'x' names more than one table"),
-        (["--pivot", "x=a.tsv", "--worth", "1"], "--worth is for several pivots"),
+        (["--pivot", "x=a.tsv", "--min-pivot-gain", "1"], "--min-pivot-gain is for several pivots"),
         (
-            ["--pivot", "a.tsv", "--pivot", "b.tsv", "--worth", "1", "--grid", "alpha=1"],
+            ["--pivot", "a.tsv", "--pivot", "b.tsv", "--min-pivot-gain", "1", "--grid", "alpha=1"],
             "no --grid alpha",
         ),
         (
-            ["--pivot", "a.tsv", "--pivot", "b.tsv", "--worth", "1", "--method", "wikipriors"],
+            [
+                "--pivot",
+                "a.tsv",
+                "--pivot",
+                "b.tsv",
+                "--min-pivot-gain",
+                "1",
+                "--method",
+                "wikipriors",
+            ],
             "the method pti",
         ),
     ],
@@ -331,7 +352,7 @@ def test_tune_of_a_folder_that_is_no_dataset(cli, tmp_path):
     assert done.err.count("\n") == 1
 
 
-def test_tune_says_when_it_folds_text_otherwise_than_split(cli, tables, dataset, tmp_path):
+def test_tune_warns_if_its_normalizer_is_not_that_of_split(cli, tables, dataset, tmp_path):
     assert cli("tune", dataset, "--method", "pti", "--pivot", tables / "is.tsv.gz").err == ""
     done = cli(
         "tune",
@@ -347,7 +368,7 @@ def test_tune_says_when_it_folds_text_otherwise_than_split(cli, tables, dataset,
         "-o",
         tmp_path / "nn",
     )
-    assert "was split with normalizer default, the index folds text with none" in done.err
+    assert "was split with the normalizer default, but the index uses none" in done.err
     index = candgen.load(tmp_path / "nn")
     assert index.language == "nn"
     assert index.parameters["normalizer"] == "none"
@@ -459,7 +480,7 @@ def test_evaluate_compares_in_pairs(cli, dataset, indexes):
 
 def test_evaluate_dev_or_a_file(cli, tables, dataset, indexes):
     arguments = ("--format", "csv", "--pivot", tables / "is.tsv.gz")
-    dev = cli("evaluate", dataset, indexes[0], "--part", "dev", *arguments)
+    dev = cli("evaluate", dataset, indexes[0], "--fold", "dev", *arguments)
     assert "no pivot name" in dev.out
     assert cli("evaluate", dataset / "dev.tsv", indexes[0], *arguments).out == dev.out
 
@@ -498,7 +519,7 @@ def test_evaluate_refuses_in_one_sentence(cli, dataset, indexes, tmp_path, argum
     assert done.err.count("\n") == 1
 
 
-def test_evaluate_folds_names_of_pivots_by_their_languages(cli, tmp_path):
+def test_evaluate_normalizes_names_of_pivots_by_their_languages(cli, tmp_path):
     candgen.MentionTable.from_pairs([("IĞDIR", "Q1"), ("Van", "Q2")]).write(tmp_path / "tr.tsv")
     index = candgen.PivotTokenIndex.build({"tr": candgen.MentionTable.read(tmp_path / "tr.tsv")})
     index.save(tmp_path / "tr.candgen")
@@ -630,7 +651,7 @@ def test_reproduce_several_with_methods_in_the_catalogues_order(cli, tables, tmp
         tmp_path / "out",
         "--no-figures",
     )
-    done = cli(*arguments, "--methods", "mine,pti", "--epochs", 2, "--pairs", 9)
+    done = cli(*arguments, "--methods", "mine,pti", "--epochs", 2, "--training-pairs", 9)
     assert done.status == 0, done.err
     assert done.out.index("Micro recall@30") < done.out.index("Recall@30 by query type")
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
@@ -656,13 +677,19 @@ def test_all_methods_are_all_and_by_default_those_that_are_not_neural(mine):
         (["all", "--pair", "fo-is", "--zero-shot-only", "zz"], "'zz' is no target here"),
         (["all", "--pair", "fo-is", "--high-resource", "zz"], "no data of 'zz'"),
         (["all", "--pair", "fo-is", "--seed", str(10**30)], "seed"),
-        (["high-resource", "--pair", "fo-is"], "say --high-resource LANG"),
+        (["high-resource", "--pair", "fo-is"], "give --high-resource LANG"),
         (["all"], "no data of 'co'"),
         (["all", "tables"], "nothing is called 'tables'"),
         (["all", "--methods", "magic"], "no method 'magic'"),
-        (["all", "--methods", "pti", "--epochs", "3"], "--epochs 3: none of pti is trained so"),
-        (["all", "--methods", "pti", "--pairs", "3"], "--pairs 3: none of pti is trained so"),
-        (["all", "--pairs", "0"], "--pairs"),
+        (
+            ["all", "--methods", "pti", "--epochs", "3"],
+            "--epochs 3: none of pti has this parameter",
+        ),
+        (
+            ["all", "--methods", "pti", "--training-pairs", "3"],
+            "--training-pairs 3: none of pti has this parameter",
+        ),
+        (["all", "--training-pairs", "0"], "--training-pairs"),
     ],
 )
 def test_reproduce_refuses_before_it_works(cli, tables, tmp_path, arguments, sentence):
@@ -723,7 +750,7 @@ def test_reproduce_without_matplotlib_says_the_way_out(cli, tables, tmp_path, mo
     monkeypatch.setattr(sys.modules["candgen.cli.reproduce"], "find_spec", lambda _name: None)
     done = cli("reproduce", "ceilings", "--data", tables, "--pair", "fo-is", "-o", tmp_path / "out")
     assert done.status == 2
-    assert "pip install 'candgen[plots]', or say --no-figures" in done.err
+    assert "pip install 'candgen[plots]', or add --no-figures" in done.err
 
 
 @pytest.mark.parametrize("name", ["split", "tune", "evaluate", "reproduce"])

@@ -74,9 +74,8 @@ def test_help_says_what_is_worth_it(cli):
 
 
 def test_help_lists_every_method(cli):
-    lines = [line.split(maxsplit=1) for line in cli("build", "--help").out.splitlines()]
-    for name, line in CATALOGUE.items():
-        assert [name, line] in lines
+    shown = " ".join(cli("build", "--help").out.partition("Methods:")[2].split())
+    assert shown == " ".join(f"{name} {line}" for name, line in CATALOGUE.items())
 
 
 def test_the_registry_has_the_names_of_the_catalogue_in_its_order():
@@ -131,7 +130,7 @@ def test_dev_queries_may_be_a_file(cli, world, tmp_path, monkeypatch):
         (["--alpha", "0.2"], "--alpha is not for"),
         (["--threshold", "0"], "--threshold is not for"),
         (["--ngrams", "2-4"], "--ngrams is not for"),
-        (["--unit", "grapheme"], "--unit is not for"),
+        (["--ngram-unit", "grapheme"], "--ngram-unit is not for"),
         (["--set", "epochs=2"], "--set epochs is not for"),
     ],
 )
@@ -219,12 +218,12 @@ def test_options_of_pti_are_refused_by_others(cli, indexes, name, options):
     done = cli("query", indexes(name), "víkhavnur", *options)
     if (name, options[0]) == ("pti-smoothing", "--scores"):
         assert is_refusal(done)
-        assert "means nothing" not in done.err  # it takes the option, and refuses the value
+        assert "is not supported" not in done.err  # it takes the option, and refuses the value
     elif name.startswith("pti"):
         assert done.status == 0
     else:
         assert is_refusal(done)
-        assert f"{options[0]} means nothing to the generator in {indexes(name)}" in done.err
+        assert f"{options[0]} is not supported by the generator in {indexes(name)}" in done.err
         assert is_refusal(cli("query", indexes(name), *options, stdin=b"x\n"))
 
 
@@ -241,7 +240,7 @@ def test_options_are_looked_for_in_the_signature(cli, indexes, monkeypatch):
     assert answer["candidates"] == [{"entity": "Q1", "score": 0.25}]
     done = cli("explain", "any", "Vín", "Q1", "--lam", "0.25")
     assert is_refusal(done)
-    assert "--lam means nothing" in done.err
+    assert "--lam is not supported" in done.err
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -390,10 +389,13 @@ def test_a_warning_is_said_once(cli, tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--english", "en.tsv"], "--english is of no use to pti: drop it"),
-        (["--dev", "dev.tsv"], "--dev is of no use to pti: drop it"),
+        (["--english", "en.tsv"], "--english is not used by the method pti: drop it"),
+        (["--dev", "dev.tsv"], "--dev is not used by the method pti: drop it"),
         (["--method", "charagram"], "charagram compares mentions with English names: give --engl"),
-        (["--set", "tokenizer=words"], "--set tokenizer: use --ngrams, --unit and --set wildcards"),
+        (
+            ["--set", "tokenizer=words"],
+            "--set tokenizer: use --ngrams, --ngram-unit and --set wildcards",
+        ),
         (["--set", "wildcards=abc"], "wildcards is 'abc': expected True or False"),
         (["--set", "fusion=probabilities", "--set", "smoothing=1e-320"], "at least 1e-30"),
     ],
@@ -412,7 +414,7 @@ def test_dev_without_queries_is_refused(cli, world, tmp_path):
     given = ("--pivot", world / "is.tsv.gz", "--english", world / "en.tsv.gz", "--dev", dev)
     done = cli("build", "--method", "charagram", *given, "-o", tmp_path / "x")
     assert done.status == 2
-    assert "has no queries: give some, or drop it" in done.err
+    assert "has no queries: give another file, or drop it" in done.err
 
 
 def test_tune_reads_whole_numbers(cli, world, monkeypatch):

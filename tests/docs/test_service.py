@@ -43,17 +43,17 @@ def test_the_examples_are_answered_as_shown(tmp_path, monkeypatch):
 def test_the_limits_are_the_defaults():
     rows = dict(
         re.findall(
-            r"^\| `--max-([a-z]+)` \| ([\d,]+)", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+            r"^\| `--([a-z]+-[a-z]+)` \| ([\d,]+)", PAGE.read_text(encoding="utf-8"), re.MULTILINE
         )
     )
     limits = Limits()
     assert {name: int(value.replace(",", "")) for name, value in rows.items()} == {
-        "body": limits.body >> 20,
-        "batch": limits.batch,
-        "mention": limits.mention,
-        "k": limits.k,
-        "candidates": limits.candidates,
-        "seconds": limits.seconds,
-        "wait": limits.patience,
-        "requests": limits.concurrency,
+        "max-body": limits.body >> 20,
+        "max-batch": limits.batch,
+        "max-mention": limits.mention,
+        "max-k": limits.k,
+        "max-candidates": limits.candidates,
+        "work-timeout": limits.seconds,
+        "request-timeout": limits.patience,
+        "max-requests": limits.concurrency,
     }
