@@ -11,7 +11,7 @@ from candgen.generators.rerank.edit_model import Edit
 from candgen.generators.rerank.rerank import Rerank
 from candgen.generators.rerank.weights import FIXED, Weights
 from candgen.tables.queries import Query, write_queries
-from tests.cli.test_cli import is_refusal
+from tests.support.commands import is_refusal
 
 ICELANDIC = MentionTable.from_pairs(
     [

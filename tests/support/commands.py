@@ -1,10 +1,15 @@
 """The command line in processes of its own, and what its tests share."""
 
+import contextlib
 import gzip
 import os
+import pty
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+import numpy as np
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
@@ -53,3 +58,43 @@ def is_refusal(result):
         and lines[0].startswith("candgen: ")
         and "Traceback" not in result.err
     )
+
+
+TOY_OPTIONS = ("--alpha", "0.5", "--lam", "1", "--ngrams", "2")
+
+
+def toy_build(cli, world, output, *more):
+    tables = ("--pivot", f"is={world / 'is.tsv'}", "--target", world / "fo.tsv.gz")
+    return cli("build", *tables, *TOY_OPTIONS, "-o", output, *more)
+
+
+def on_terminal(*arguments, out=False, stdin=b""):
+    """Runs a command whose stderr is a terminal, or with ``out`` its stdout.
+
+    Files stand at the other ends: nobody waits for a full pipe while the terminal is read.
+    """
+    master, slave = pty.openpty()
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as other,
+        os.fdopen(master, "rb", buffering=0) as terminal,
+    ):
+        given.write(stdin)
+        given.seek(0)
+        ends = {"stdout": slave, "stderr": other} if out else {"stdout": other, "stderr": slave}
+        environ = environment(TERM="xterm")
+        run = subprocess.Popen(command(*arguments), env=environ, stdin=given, **ends)
+        os.close(slave)
+        shown = b""
+        with contextlib.suppress(OSError):  # on Linux, the end
+            while piece := terminal.read(65536):
+                shown += piece
+        status = run.wait(timeout=120)
+        other.seek(0)
+        return shown.decode(), other.read(), status
+
+
+def told(shown, exact):
+    """The number that the digits stand for, if 32 bits are all that the exact one has."""
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.float32(shown)) if float(np.float32(exact)) == exact else shown
