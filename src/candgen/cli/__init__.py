@@ -74,7 +74,7 @@ _UsageError: Any = typer.BadParameter.__base__
 class GroupedCommands(TyperGroup):
     """The program, whose --help lists the commands in groups."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 (click's or Typer's)
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
         """Write a section for each group, with a line for each command."""
         column = max(map(len, self.commands))
         for title in COMMANDS:
@@ -82,8 +82,8 @@ class GroupedCommands(TyperGroup):
                 formatter.write_dl(
                     [
                         (name.ljust(column), command.get_short_help_str(formatter.width))
-                        for name in self.list_commands(ctx)
-                        if (command := self.commands[name]).rich_help_panel == title  # type: ignore[attr-defined]
+                        for name, command in self.commands.items()
+                        if command.rich_help_panel == title  # type: ignore[attr-defined]
                     ],
                     col_max=formatter.width,
                 )

@@ -73,7 +73,7 @@ class ExactMatch:
 
 @dataclass(frozen=True)
 class Experiment:
-    """The tables learned from, the queries, the generators, and their recall."""
+    """The tables learned from, the queries, the generators, and reports of their recall."""
 
     tables: "Mapping[str, MentionTable]"
     queries: "Sequence[Query]"

@@ -101,16 +101,17 @@ def evaluate(
     named = parse_indexes(indexes)
     tables = parse_tables("--pivot", pivots)
     if results is not None and not results.absolute().parent.is_dir():
-        raise ParameterError(f"--results {results}: {results.absolute().parent} is not a folder")
+        folder = results.absolute().parent
+        raise ParameterError(f"--results {results}: {folder} is not a folder: make it first")
     with progress_bar() as progress:
         progress(f"reading {queries}", 0.0)
-        asked = _read_queries(queries, fold, skip_bad_rows=skip_bad_rows)
+        found = _read_queries(queries, fold, skip_bad_rows=skip_bad_rows)
         report = candgen.evaluate(
             {each.language: candgen.load(each.path) for each in named},
-            asked.queries,
+            found.queries,
             ks=ks or (10, 20, 30),
-            normalizer=normalizer or asked.normalizer,
-            language=language or asked.language,
+            normalizer=normalizer or found.normalizer,
+            language=language or found.language,
             progress=progress,
             pivots={
                 each.language: read_table(each, progress, skip_bad_rows=skip_bad_rows)

@@ -83,33 +83,20 @@ def query(
         options["lam"] = lam
     if scores is not Scores.RAW:
         options["scores"] = scores.value
-    if given:
-        _answer_arguments(index, given, options, form, per_batch)
-    else:
-        _answer_stdin(index, options, form, per_batch)
-
-
-def _answer_arguments(
-    index: Path, mentions: list[str], options: dict[str, Any], form: Format, per_batch: int
-) -> None:
-    for mention in mentions:
-        try:
-            mention.encode("utf-8")
-        except UnicodeEncodeError:
-            raise ParameterError(f"the mention {mention!r} is not UTF-8: convert it") from None
-    generator = _open(index, options)
+    _check_utf8(given)
+    with progress_bar() as progress:
+        progress(f"opening {index}", 0.0)
+        generator: Any = candgen.load(index)
+    reject_unsupported(index, generator.candidates, options)
     write_answers = _writer(form, generator)
-    for start in range(0, len(mentions), per_batch):
-        batch = mentions[start : start + per_batch]
+    for start in range(0, len(given), per_batch):
+        batch = given[start : start + per_batch]
         with progress_bar() as progress:
             progress("searching", 0.0)
             answers = generator.candidates(batch, **options)
         write_answers(batch, answers)
-
-
-def _answer_stdin(index: Path, options: dict[str, Any], form: Format, per_batch: int) -> None:
-    generator = _open(index, options)
-    write_answers = _writer(form, generator)
+    if given:
+        return
     if is_terminal(sys.stdin):
         typer.echo("candgen: reading mentions from stdin, one per line; Ctrl-D ends", err=True)
     with mention_counter() as count:
@@ -118,12 +105,12 @@ def _answer_stdin(index: Path, options: dict[str, Any], form: Format, per_batch:
             count(len(batch))
 
 
-def _open(index: Path, options: dict[str, Any]) -> Any:  # noqa: ANN401
-    with progress_bar() as progress:
-        progress(f"opening {index}", 0.0)
-        generator = candgen.load(index)
-    reject_unsupported(index, generator.candidates, options)
-    return generator
+def _check_utf8(mentions: Sequence[str]) -> None:
+    for mention in mentions:
+        try:
+            mention.encode("utf-8")
+        except UnicodeEncodeError:
+            raise ParameterError(f"the mention {mention!r} is not UTF-8: convert it") from None
 
 
 def reject_unsupported(index: Path, function: Callable[..., Any], options: Iterable[str]) -> None:

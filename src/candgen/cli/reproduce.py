@@ -182,6 +182,6 @@ def _budget(
     for name, (spelling, value) in budget.items():
         if value and not any(name in method.options for method in methods.values()):
             raise ParameterError(
-                f"{spelling} {value}: none of {', '.join(methods)} has this parameter, drop it"
+                f"{spelling} {value}: none of {', '.join(methods)} has this parameter: drop it"
             )
     return {name: value for name, (_, value) in budget.items() if value}

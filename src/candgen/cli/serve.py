@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,9 +12,6 @@ from candgen.cli.options import NamedIndexes, option
 from candgen.cli.output import note, write
 from candgen.cli.progress import is_terminal, progress_bar
 from candgen.errors import MissingExtraError, ParameterError
-
-if TYPE_CHECKING:
-    from candgen.protocols import Progress
 
 
 def serve(
@@ -130,11 +127,7 @@ def _describe(named: dict[str, str], tables: list[str]) -> None:
         if not equals or name not in named:
             name, file = next(iter(named)), text
         with progress_bar() as progress:
-            _store_table(named[name], Path(file), progress)
-
-
-def _store_table(folder: str, file: Path, progress: "Progress") -> None:
-    shown = EntityTable(file, progress).select(candgen.load(folder))
-    if shown is not None:
-        shown.store(folder)
-        note(f"{folder}: {len(shown.entities):,} entities described")
+            shown = EntityTable(Path(file), progress).select(candgen.load(named[name]))
+            if shown is not None:
+                shown.store(named[name])
+                note(f"{named[name]}: {len(shown.entities):,} entities described")
