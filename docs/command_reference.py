@@ -14,14 +14,17 @@ _BLOCK = "\b\n"
 
 
 def command_reference() -> str:
-    """Return a table of the commands, in the order of ``candgen --help``, then their sections."""
+    """Return a table of the commands, grouped as in ``candgen --help``, then their sections."""
     group: Any = get_command(app)
     context = group.make_context("candgen", [], resilient_parsing=True)
-    lines = ["| command | what it does |", "|---|---|"]
+    lines = ["| to | command | what it does |", "|---|---|---|"]
+    named = ""
     sections = ""
     for name, command in group.commands.items():
         summary, *rest = command.help.split("\n\n")
-        lines.append(f"| [`{name}`](#candgen-{name}) | {_prose(summary)} |")
+        title = "" if command.rich_help_panel == named else command.rich_help_panel.lower()
+        named = command.rich_help_panel
+        lines.append(f"| {title} | [`{name}`](#candgen-{name}) | {_prose(summary)} |")
         inner = type(context)(command, info_name=name, parent=context)
         parts = [
             f"## candgen {name}",

@@ -1,4 +1,4 @@
-"""build_auto, ``candgen build --auto`` and ``candgen tune --candidates``, on the names of CLDR."""
+"""build_auto, ``candgen build --auto`` and ``candgen tune --pivot-tables``, on CLDR's names."""
 
 import json
 from dataclasses import replace
@@ -157,7 +157,7 @@ def test_no_names_at_all():
 def test_build_auto(cli, folder, tmp_path):
     output = tmp_path / "fo.candgen"
     done = cli(
-        "build", "--auto", "--target", folder / "fo.tsv.gz", "--candidates", folder, "-o", output
+        "build", "--auto", "--target", folder / "fo.tsv.gz", "--pivot-tables", folder, "-o", output
     )
     assert done.status == 0, done.err
     assert done.out == ""
@@ -173,7 +173,7 @@ def test_build_auto_from_a_list_of_names(cli, folder, tmp_path):
     listed = tmp_path / "fo.txt"
     listed.write_text("Føroyar\nÍsland\nSvøríki\nNoreg\n", encoding="utf-8")
     output = tmp_path / "fo.candgen"
-    done = cli("build", "--auto", "--target", listed, "--candidates", folder, "-o", output)
+    done = cli("build", "--auto", "--target", listed, "--pivot-tables", folder, "-o", output)
     assert done.status == 0, done.err
     assert "has no entities" in done.err
     assert output.is_dir()
@@ -182,15 +182,18 @@ def test_build_auto_from_a_list_of_names(cli, folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--auto"], "--auto needs --candidates FOLDER"),
-        (["--auto", "--candidates", "."], "--auto needs --target"),
-        (["--candidates", "."], "--candidates is for --auto"),
-        (["--auto", "--candidates", ".", "--target", "fo=x.tsv", "--lam", "1"], "takes no --lam"),
+        (["--auto"], "--auto needs --pivot-tables FOLDER"),
+        (["--auto", "--pivot-tables", "."], "--auto needs --target"),
+        (["--pivot-tables", "."], "--pivot-tables is for --auto"),
+        (["--auto", "--pivot-tables", ".", "--target", "fo=x.tsv", "--lam", "1"], "takes no --lam"),
         *(
-            (["--auto", "--candidates", ".", "--target", "fo=x.tsv", "--method", name], "--method")
+            (
+                ["--auto", "--pivot-tables", ".", "--target", "fo=x.tsv", "--method", name],
+                "--method",
+            )
             for name in ("cascade", "pti")
         ),
-        (["--auto", "--candidates", "no", "--target", "fo=x.tsv"], "x.tsv does not exist"),
+        (["--auto", "--pivot-tables", "no", "--target", "fo=x.tsv"], "x.tsv does not exist"),
     ],
 )
 def test_mistakes_cost_nothing(cli, tmp_path, monkeypatch, arguments, sentence):
@@ -205,7 +208,7 @@ def test_a_folder_without_tables(cli, folder, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     target = folder / "fo.tsv.gz"
-    done = cli("build", "--auto", "--target", target, "--candidates", empty, "-o", tmp_path / "o")
+    done = cli("build", "--auto", "--target", target, "--pivot-tables", empty, "-o", tmp_path / "o")
     assert done.status == 2 and "has no mention tables" in done.err
     assert not (tmp_path / "o").exists()
 
@@ -213,26 +216,26 @@ def test_a_folder_without_tables(cli, folder, tmp_path):
 def test_tune_chooses_pivots_normalizer_weights_and_both_stages(cli, folder, tmp_path):
     dataset, output = tmp_path / "fo.dataset", tmp_path / "fo.candgen"
     assert cli("split", folder / "fo.tsv.gz", "--normalizer", "default", "-o", dataset).status == 0
-    done = cli("tune", dataset, "--candidates", folder, "-o", output, "--format", "json")
+    done = cli("tune", dataset, "--pivot-tables", folder, "-o", output, "--format", "json")
     assert done.status == 0, done.err
     assert "Pivots, of the 4 in the folder" in done.err and "Text is folded by" in done.err
-    assert "The second stage puts" in done.err
+    assert "Recall@1 on dev is " in done.err and " with the second stage and " in done.err
     calibration = Calibration.load(output)
     assert calibration.queries == len(read_dataset(dataset).dev)
-    assert f"probabilities by {calibration.queries:,} dev queries" in done.err
+    assert f"calibrated on {calibration.queries:,} dev queries" in done.err
     found = json.loads(done.out)
     kept = {pivot["pivot"] for pivot in found["pivots"] if pivot["kept"]}
     index = candgen.load(output)
     assert isinstance(index, candgen.Rerank)
     assert set(index.first_stage.parameters["languages"]) == {"fo", *kept}
-    alone = cli("tune", dataset, "--candidates", folder, "--zero-shot", "--format", "json")
+    alone = cli("tune", dataset, "--pivot-tables", folder, "--zero-shot", "--format", "json")
     assert alone.status == 0 and "By an estimate from" in alone.err
 
 
 def test_tune_takes_pivots_or_a_folder(cli, folder, tmp_path):
     pivot = folder / "is.tsv.gz"
-    done = cli("tune", tmp_path, "--pivot", pivot, "--candidates", folder)
-    assert done.status == 2 and "say which pivots, or where to look for them" in done.err
+    done = cli("tune", tmp_path, "--pivot", pivot, "--pivot-tables", folder)
+    assert done.status == 2 and "give the pivots, or the folder to choose them from" in done.err
 
 
 def test_a_copy_of_the_target_is_no_pivot(names):
@@ -281,7 +284,7 @@ def test_a_depth_that_is_none(cli, folder, tmp_path, depth):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--grid", "depth=1,200"], "say --set depth=N"),
+        (["--grid", "depth=1,200"], "use --set depth=N"),
         (["--set", "normalizer=latin", "--normalizer", "sound"], "are the same: drop one"),
     ],
 )

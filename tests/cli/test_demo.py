@@ -151,8 +151,8 @@ def test_hidden_names_are_nowhere_in_the_training_data(experiment):
     assert not train & hidden
     assert train | hidden == {(mention, entity) for mention, entity, _ in cldr.names("fo")}
     assert 0.27 < len(hidden) / len(train | hidden) < 0.33
-    assert set(experiment.joint.parameters["languages"]) == {"fo", "is", "da", "no"}
-    assert experiment.joint.inputs["fo"]["sha256"] == experiment.tables["fo"].digest
+    assert set(experiment.generators["joint"].parameters["languages"]) == {"fo", "is", "da", "no"}
+    assert experiment.generators["joint"].inputs["fo"]["sha256"] == experiment.tables["fo"].digest
 
 
 def test_types_follow_from_the_training_data(experiment):
@@ -163,18 +163,26 @@ def test_types_follow_from_the_training_data(experiment):
         assert kind == expected
 
 
-def test_recall_counts_all_queries_of_a_type():
-    queries = [
-        candgen.Query(*"ax", "hard"),
-        candgen.Query(*"by", "hard"),
-        candgen.Query(*"cz", "easy"),
-    ]
-    answers = {"method": [["y", "x"], [], ["z"]]}
-    made = demo.Experiment({}, queries, answers, None, None)
-    assert made.recall("method", 1, "hard") == 0
-    assert made.recall("method", 2, "hard") == 50
-    assert made.recall("method", 1, "hard", "easy") == pytest.approx(100 / 3)
-    assert made.recall("method", 1, "medium") is None
+def test_recall_counts_all_queries_of_a_type(experiment):
+    """Counted by hand, from the candidates of each query."""
+    answers = {
+        method: generator.candidates([query.mention for query in experiment.queries])
+        for method, generator in experiment.generators.items()
+    }
+    for method, found in answers.items():
+        hits = {(kind, k): [] for kind in (*demo.TYPES, "hidden") for k in demo.KS}
+        for query, candidates in zip(experiment.queries, found, strict=True):
+            for k in demo.KS:
+                hit = query.entity in [candidate.entity for candidate in candidates[:k]]
+                hits[query.type, k].append(hit)
+                if query.type != "easy":
+                    hits["hidden", k].append(hit)
+        for (kind, k), each in hits.items():
+            expected = pytest.approx(100 * sum(each) / len(each))
+            if kind == "hidden":
+                assert experiment.on_hidden.recall(method, k) == expected
+            else:
+                assert experiment.on_all.recall(method, k, type=kind) == expected
 
 
 def test_exact_matching_answers_with_the_entities_of_the_very_name():
@@ -182,7 +190,9 @@ def test_exact_matching_answers_with_the_entities_of_the_very_name():
         "fo": candgen.MentionTable.from_pairs([("Vín", "Q282"), ("Wien", "Q1741")]),
         "is": candgen.MentionTable.from_pairs([("vín", "Q282"), ("Vin", "Q1741"), ("VÍN", "Q5")]),
     }
-    assert demo._exact(tables, ["vÍn", "Vínið"], "fo") == [["Q282", "Q5", "Q1741"], []]
+    exact = demo.ExactMatch(tables, "fo")
+    assert exact.candidates(["vÍn", "Vínið"]) == [[("Q282", 2), ("Q5", 1), ("Q1741", 1)], []]
+    assert exact.candidates(["vÍn"], k=1) == [[("Q282", 2)]]
 
 
 def test_another_seed_hides_other_names(experiment):
@@ -192,9 +202,7 @@ def test_another_seed_hides_other_names(experiment):
 
 
 def test_indexes_find_what_exact_matching_misses(experiment):
-    recall = {
-        method: experiment.recall(method, 30, "medium", "hard") for method in experiment.answers
-    }
+    recall = {method: experiment.on_hidden.recall(method, 30) for method in experiment.generators}
     assert recall["exact matching"] < 50
     assert min(recall["zero-shot"], recall["joint"]) > 90
 
@@ -220,21 +228,22 @@ def test_the_demo_prints_recall(printed, experiment):
     assert "Faroese, learned from Icelandic, Danish and Norwegian" in text
     assert f"The {len(experiment.hidden)} hidden names" in text
     for method in ("exact matching", "zero-shot", "joint"):
-        row = [f"{experiment.recall(method, k, 'medium', 'hard'):.1f}" for k in (1, 10, 30)]
+        row = [f"{experiment.on_hidden.recall(method, k):.1f}" for k in (1, 10, 30)]
         assert re.search(rf"^{method} +{' +'.join(row)} +█", text, re.MULTILINE)
-        row = [f"{experiment.recall(method, 1, name):.1f}" for name in ("easy", "medium", "hard")]
+        types = ("easy", "medium", "hard")
+        row = [f"{experiment.on_all.recall(method, 1, type=kind):.1f}" for kind in types]
         assert re.search(rf"^{method} +{' +'.join(row)} *$", text, re.MULTILINE)
 
 
 def test_the_demo_shows_names_that_cannot_be_looked_up(printed, experiment):
     text, _ = printed
     examples = demo._examples(experiment, 0)
-    exact = dict(zip(experiment.queries, experiment.answers["exact matching"], strict=True))
+    exact = experiment.generators["exact matching"].candidates([each.mention for each in examples])
     assert [query.entity.partition(":")[0] for query in examples] == list(demo.KINDS)
+    assert exact == [[]] * len(examples)
     for query in examples:
         assert query.mention in text
         assert query.type != "easy"
-        assert exact[query] == []
 
 
 def test_the_suggested_commands_work(printed, monkeypatch, capfdbinary):
@@ -305,8 +314,9 @@ def test_the_index_goes_where_it_is_told(tmp_path, monkeypatch, capfd):
 def test_the_saved_index_is_the_one_that_was_measured(printed, experiment):
     _, folder = printed
     index = candgen.load(folder / "demo-fo.candgen")
-    answers = index.candidates([query.mention for query in experiment.queries])
-    assert [[c.entity for c in answer] for answer in answers] == experiment.answers["second stage"]
+    mentions = [query.mention for query in experiment.queries]
+    expected = experiment.generators["second stage"].candidates(mentions)
+    assert index.candidates(mentions) == expected
     shown = Descriptions.from_stored(index_folder.load(folder / "demo-fo.candgen"))
     assert shown.of("city:Europe/Athens") == [("en", "Athens", "")]
     assert shown.types_of("city:Europe/Athens") == ["city"]
@@ -317,7 +327,7 @@ def test_the_saved_index_is_the_one_that_was_measured(printed, experiment):
     [
         (["--target", "xx", "--pivot", "da"], "unknown language 'xx'"),
         (["--pivot", "xx"], "unknown language 'xx'"),
-        (["--target", "mk"], "what is 'mk' to learn from"),
+        (["--target", "mk"], "the target 'mk' has no pivots"),
         (["--target", "fo", "--pivot", "FO"], "'fo' is given twice"),
         (["--pivot", "is", "--pivot", "is"], "'is' is given twice"),
         (["--target", "en_GB", "--pivot", "en"], "only 4 names"),
@@ -358,7 +368,7 @@ def test_commands_name_the_program_as_it_was_called(called, found, program, tmp_
 def test_what_takes_long_is_said_on_stderr_and_nothing_else_is(monkeypatch, capsys):
     with demo._waiting("soon done"):
         pass
-    monkeypatch.setattr(demo, "PATIENCE", 0.01)
+    monkeypatch.setattr(demo, "SECONDS_BEFORE_NOTE", 0.01)
     with demo._waiting("compiling"):
         for _ in range(500):
             if (said := capsys.readouterr().err) != "":

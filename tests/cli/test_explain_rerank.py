@@ -11,7 +11,7 @@ from candgen.generators.rerank.edit_model import Edit
 from candgen.generators.rerank.rerank import Rerank
 from candgen.generators.rerank.weights import FIXED, Weights
 from candgen.tables.queries import Query, write_queries
-from tests.cli.test_cli import is_refusal
+from tests.support.commands import is_refusal
 
 ICELANDIC = MentionTable.from_pairs(
     [
@@ -107,9 +107,9 @@ def test_explain_without_rival_names_or_first_stage(cli, index, tmp_path):
     Rerank(first, pivots={"is": others}, language="fo").save(tmp_path / "x")
     done = cli("explain", tmp_path / "x", "Vín", "Q1741")
     assert done.status == 0, done.err
-    assert "It has no name that the mention could be compared with." in done.out
+    assert "The entity has no name to compare the mention with." in done.out
     assert "The first stage:" not in done.out
-    assert "value of" not in done.out  # there is nobody to compare with
+    assert "value of" not in done.out  # there is no candidate to compare with
     found = json.loads(cli("explain", tmp_path / "x", "Vín", "Q1741", "--format", "json").out)
     assert (found["first"], found["spelling"], found["edits"]) == (None, "", [])
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_explained_is_one_sentence(cli, index):
     assert "'Q999' is not among the" in done.err
     done = cli("explain", index, "Rumenien", "Q218", "--lam", "0.5")
     assert is_refusal(done)
-    assert "--lam means nothing" in done.err
+    assert "--lam is not supported" in done.err
 
 
 def test_what_steers_a_terminal_is_not_shown(cli, index):

@@ -82,7 +82,7 @@ def test_a_dump_that_is_cut_off_is_status_1_unless_that_is_allowed(cli, tmp_path
     arguments = ("extract", "fo", "--dump", tmp_path / "fowiki.xml", "-o", tmp_path / "fo.parquet")
     result = cli(*arguments)
     assert result.status == 1
-    assert "warning: the dump of fowiki is cut off" in result.err
+    assert "warning: the dump of fowiki is truncated or damaged" in result.err
     assert "page cut off: 'Tórshavn'" in result.out
     assert len(candgen.MentionTable.read(tmp_path / "fo.parquet")) == 2
     assert cli(*arguments, "--allow-truncated").status == 0
@@ -147,7 +147,7 @@ def test_ctrl_c_while_a_kernel_is_loaded_is_still_ctrl_c(cli, dump, tmp_path, mo
     given = "-" if stdin else dump
     result = cli("extract", "fo", "--dump", given, "-o", tmp_path / "fo.parquet")
     assert result.status == 130
-    advice = "candgen: interrupted; --resume goes on from what is finished\n"
+    advice = "candgen: interrupted; --resume continues the run\n"
     assert result.err == ("" if stdin else advice)
 
 

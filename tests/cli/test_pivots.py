@@ -34,7 +34,7 @@ def tables(tmp_path):
 @pytest.fixture
 def pivots(cli, tables):
     def run(*more, target=f"fo={tables / 'fo.tsv'}"):
-        return cli("pivots", "--target", target, "--candidates", tables, *more)
+        return cli("pivots", "--target", target, "--pivot-tables", tables, *more)
 
     return run
 
@@ -52,17 +52,17 @@ def test_a_table_for_a_person(pivots):
 
 
 def test_for_a_program(pivots):
-    made = json.loads(pivots("--by", "closeness", "--format", "json").out)
+    made = json.loads(pivots("--objective", "closeness", "--format", "json").out)
     assert (made["language"], made["by"], made["estimated"]) == ("fo", "closeness", False)
     assert [row["order"] for row in made["pivots"]] == [1, 2, None]
     assert [row["language"] for row in made["pivots"]] == ["da", "is", "en"]
-    rows = list(csv.DictReader(io.StringIO(pivots("--most", 1, "--format", "csv").out)))
+    rows = list(csv.DictReader(io.StringIO(pivots("--max-pivots", 1, "--format", "csv").out)))
     assert [row["order"] for row in rows] == ["1", "", ""]
     assert float(rows[0]["gain"]) == 75.0
 
 
-def test_least(pivots):
-    made = json.loads(pivots("--by", "closeness", "--least", 30, "--format", "json").out)
+def test_the_minimum_gain(pivots):
+    made = json.loads(pivots("--objective", "closeness", "--min-gain", 30, "--format", "json").out)
     assert [row["order"] for row in made["pivots"]] == [1, None, None]
 
 
@@ -88,7 +88,7 @@ def test_the_language_is_the_stem_of_the_file(pivots, tables):
 def test_a_plot(pivots, tmp_path, suffix):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed: candgen[plots]")
     path = tmp_path / f"pivots{suffix}"
-    done = pivots("--by", "closeness", "--plot", path)
+    done = pivots("--objective", "closeness", "--plot", path)
     assert done.status == 0, done.err
     assert path.read_bytes().startswith(b"<?xml" if suffix == ".svg" else b"\x89PNG")
 
@@ -97,9 +97,9 @@ def test_a_plot(pivots, tmp_path, suffix):
     ("more", "sentence"),
     [
         (("--plot", "pivots.pdf"), "expected a name that ends in .svg or .png"),
-        (("--plot", "nowhere/pivots.svg"), "nowhere is not a folder, make it first"),
-        (("--candidates", "nowhere"), "nowhere is not a folder: name the folder"),
-        (("--by", "size"), "'size' is not one of"),
+        (("--plot", "nowhere/pivots.svg"), "nowhere is not a folder: make it first"),
+        (("--pivot-tables", "nowhere"), "nowhere is not a folder: name the folder"),
+        (("--objective", "size"), "'size' is not one of"),
     ],
 )
 def test_mistakes(pivots, more, sentence, tmp_path, monkeypatch):
@@ -113,11 +113,11 @@ def test_mistakes(pivots, more, sentence, tmp_path, monkeypatch):
 
 def test_folders_without_candidates_and_bad_tables(cli, pivots, tables, tmp_path):
     (tmp_path / "empty").mkdir()
-    done = cli("pivots", "--target", tables / "fo.tsv", "--candidates", tmp_path / "empty")
+    done = cli("pivots", "--target", tables / "fo.tsv", "--pivot-tables", tmp_path / "empty")
     assert (done.status, done.err.count("\n")) == (2, 1)
     assert "empty has no mention tables: expected files such as" in done.err
     FAROESE.write(tmp_path / "empty" / "fo.tsv")
-    done = cli("pivots", "--target", tables / "fo.tsv", "--candidates", tmp_path / "empty")
+    done = cli("pivots", "--target", tables / "fo.tsv", "--pivot-tables", tmp_path / "empty")
     assert "has no mention tables but that of fo" in done.err
     (tables / "xx.tsv").write_text("mention\tentity\nOslo\n", encoding="utf-8")
     done = pivots()

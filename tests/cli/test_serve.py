@@ -30,7 +30,7 @@ def index(tmp_path):
         (["fo.candgen", "./fo.candgen"], "have the same name 'fo'"),
         (["fo.candgen", "--port", "70000"], "65535"),
         (["fo.candgen", "--workers", "0"], "workers"),
-        (["fo.candgen", "--match", "2"], "match"),
+        (["fo.candgen", "--match-threshold", "2"], "match"),
         (["fo.candgen", "--max-k", "0"], "max-k"),
         (["fo.candgen", "--url", "names.example"], "expected an address such as"),
         (["fo.candgen", "--api-key-file", "none"], "the API key cannot be read from none"),
@@ -38,7 +38,7 @@ def index(tmp_path):
         (["fo.candgen", "--host", "256.0.0.1"], "cannot listen at 256.0.0.1"),
         (["fo.candgen", "--host", "192.0.2.1"], "cannot listen at 192.0.2.1"),
         (["fo.candgen", "--host", "a..b"], "cannot listen at a..b, port 8000: invalid address"),
-        (["fo.candgen", "--max-seconds", "inf"], "the limit work_timeout is inf"),
+        (["fo.candgen", "--work-timeout", "inf"], "the limit work_timeout is inf"),
     ],
 )
 def test_mistakes_are_one_sentence(cli, index, monkeypatch, arguments, said):

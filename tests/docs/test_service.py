@@ -41,9 +41,7 @@ def test_the_examples_are_answered_as_shown(tmp_path, monkeypatch):
 
 
 FIELDS = {
-    "max-seconds": "work_timeout",
     "work-timeout": "work_timeout",
-    "max-wait": "request_timeout",
     "request-timeout": "request_timeout",
     "max-requests": "concurrency",
 }

@@ -42,7 +42,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def service(folder):
-    with serving(folder, folder / "fo.candgen", "--max-wait", WAIT) as made:
+    with serving(folder, folder / "fo.candgen", "--request-timeout", WAIT) as made:
         yield made
 
 
@@ -60,7 +60,7 @@ def generous(folder):
         1_000_000,
         "--max-candidates",
         10**9,
-        "--max-seconds",
+        "--work-timeout",
         1,
         "--max-requests",
         2,
@@ -239,7 +239,7 @@ def is_refused(service):
 
 def test_a_client_that_does_not_read_is_given_up(folder):
     """Its answer, of some megabytes, would otherwise stay in memory as long as it likes."""
-    limits = ("--max-batch", 100_000, "--max-candidates", 10**6, "--max-wait", 1)
+    limits = ("--max-batch", 100_000, "--max-candidates", 10**6, "--request-timeout", 1)
     with serving(folder, folder / "fo.candgen", *limits) as service, socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect(("127.0.0.1", service.port))

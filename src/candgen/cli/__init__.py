@@ -1,17 +1,18 @@
 """The command line: each command parses, calls one function of the library, and prints.
 
-Nothing here, nor in the modules of the commands, imports NumPy, Numba, PyArrow or regex when it is
-imported itself, so that ``candgen --help`` answers at once.
+Neither this module nor the modules of the commands import NumPy, Numba, PyArrow or regex when they
+are imported, so that ``candgen --help`` and shell completion answer at once.
 """
 
 import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from candgen.cli.build import METHODS_SHOWN, build
 from candgen.cli.demo import demo
@@ -31,34 +32,86 @@ from candgen.cli.tune import tune
 from candgen.errors import CandgenError
 from candgen.storage.versions import version as installed_version
 
-MISTAKE = 2
+USAGE_ERROR = 2
 INTERRUPTED = 130
 PIPE_CLOSED = 141
-"""Exit statuses: the user's mistake, and those that a shell gives for SIGINT and SIGPIPE."""
+"""Exit statuses: a usage error, and those that a shell gives for SIGINT and SIGPIPE."""
+
+COMPLETE_VARIABLE = "_CANDGEN_COMPLETE"
+"""The environment variable that a shell sets to ask for completions."""
+
+COMMANDS: dict[str, Sequence[Callable[..., None]]] = {
+    "Make an index": (demo, pivots, build, tune),
+    "Ask it": (query, explain, info, serve),
+    "Measure it": (split, evaluate, reproduce),
+    "Get data": (download, extract, extract_wikidata),
+}
+"""The commands, in groups, in the order of --help."""
+
+OLD_OPTIONS: dict[Callable[..., None], Mapping[str, str]] = {
+    build: {"candidates": "pivot-tables", "unit": "ngram-unit"},
+    pivots: {
+        "candidates": "pivot-tables",
+        "by": "objective",
+        "most": "max-pivots",
+        "least": "min-gain",
+    },
+    tune: {"candidates": "pivot-tables", "worth": "min-pivot-gain"},
+    evaluate: {"part": "fold"},
+    reproduce: {"pairs": "training-pairs"},
+    serve: {
+        "match": "match-threshold",
+        "max-wait": "request-timeout",
+        "max-seconds": "work-timeout",
+    },
+}
+"""Former names of options. They still work, but neither --help nor completion shows them."""
 
 # Newer releases of Typer have a copy of click inside, so its class is taken from what they share.
 _UsageError: Any = typer.BadParameter.__base__
 
+
+class GroupedCommands(TyperGroup):
+    """The program, whose --help lists the commands in groups."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
+        """Write a section for each group, with a line for each command."""
+        column = max(map(len, self.commands))
+        for title in COMMANDS:
+            with formatter.section(title):
+                formatter.write_dl(
+                    [
+                        (name.ljust(column), command.get_short_help_str(formatter.width))
+                        for name, command in self.commands.items()
+                        if command.rich_help_panel == title  # type: ignore[attr-defined]
+                    ],
+                    col_max=formatter.width,
+                )
+
+
 app = typer.Typer(
     name="candgen",
-    add_completion=False,
+    cls=GroupedCommands,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.command()(demo)
-app.command()(download)
-app.command()(extract)
-app.command()(extract_wikidata)
-app.command(epilog=METHODS_SHOWN)(build)
-app.command()(query)
-app.command()(explain)
-app.command()(info)
-app.command()(serve)
-app.command()(pivots)
-app.command()(split)
-app.command()(tune)
-app.command()(evaluate)
-app.command()(reproduce)
+
+
+def _add_commands() -> None:
+    for group, functions in COMMANDS.items():
+        for function in functions:
+            old = OLD_OPTIONS.get(function, {})
+            app.command(
+                rich_help_panel=group,
+                epilog=METHODS_SHOWN if function is build else None,
+                # click calls this with the name of each option before it looks the option up
+                context_settings={
+                    "token_normalize_func": lambda name, old=old: old.get(name, name)
+                },
+            )(function)
+
+
+_add_commands()
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001
@@ -76,7 +129,7 @@ def candgen(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Find the entities that a name may mean, in languages with almost no data of their own.
+    """Find the entities that a name may mean, in low-resource languages.
 
     \b
     Examples:
@@ -87,11 +140,11 @@ def candgen(
     del version
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-        raise typer.Exit(MISTAKE)
+        raise typer.Exit(USAGE_ERROR)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit status. A user's mistake is one sentence on stderr."""
+    """Run one command and return its exit status; print a usage error as one line to stderr."""
     with _warnings_on_stderr():
         try:
             with interruptible():
@@ -104,9 +157,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _discard_output()
             return PIPE_CLOSED
         except (CandgenError, _UsageError) as error:
-            _say(_sentence(error))
+            _print_error(_sentence(error))
             _discard_output()
-            return MISTAKE
+            return USAGE_ERROR
     return status
 
 
@@ -114,6 +167,8 @@ def _run(arguments: Sequence[str]) -> int:
     """Do what click's own main does, but leave every exception to ours."""
     command = typer.main.get_command(app)
     try:
+        if COMPLETE_VARIABLE in os.environ:
+            command.main(list(arguments), prog_name="candgen")  # prints completions and exits
         with command.make_context("candgen", list(arguments), obj=list(arguments)) as context:
             command.invoke(context)
     except typer.Exit as end:
@@ -129,13 +184,13 @@ def _sentence(error: Any) -> str:  # noqa: ANN401
     return f"{text[:1].lower()}{text[1:]} (see '{command} --help')"
 
 
-def _say(sentence: str) -> None:
+def _print_error(sentence: str) -> None:
     if sys.stderr is not None:
         sys.stderr.write(f"candgen: {' '.join(sentence.splitlines())}\n")
 
 
 def _discard_output() -> None:
-    """Keep the interpreter from flushing, at its end, what nobody can take."""
+    """Keep the interpreter from flushing output, at its end, to a pipe that is closed."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -145,25 +200,25 @@ def _discard_output() -> None:
         os.close(nowhere)
 
 
-class _Warnings(logging.Handler):
-    """Shows what the library warns of, on the stderr of the moment: a progress bar replaces it.
+class _WarningPrinter(logging.Handler):
+    """Prints each warning of the library once, to the current stderr: a progress bar replaces it.
 
-    Each warning once: a table that is counted for many methods has the same bad rows every time.
+    A table that is counted for several methods has the same invalid rows every time.
     """
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self._said: set[str] = set()
+        self._printed: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        if (message := record.getMessage()) not in self._said:
-            self._said.add(message)
-            _say(f"warning: {message}")
+        if (message := record.getMessage()) not in self._printed:
+            self._printed.add(message)
+            _print_error(f"warning: {message}")
 
 
 @contextmanager
 def _warnings_on_stderr() -> Iterator[None]:
-    handler = _Warnings()
+    handler = _WarningPrinter()
     logger = logging.getLogger("candgen")
     logger.addHandler(handler)
     try:

@@ -1,4 +1,4 @@
-"""``candgen demo``: real names, some of them hidden, and how many are found again."""
+"""``candgen demo``: hide some real names, learn from the rest, and measure how many are found."""
 
 import contextlib
 import hashlib
@@ -10,28 +10,32 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Group
 from rich.text import Text
 
+import candgen
+from candgen.cli.explain import token_table
+from candgen.cli.options import option
 from candgen.cli.output import bar, show, table, write
 from candgen.cli.progress import is_terminal, progress_bar
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
-    from candgen import Candidate, Explanation, MentionTable, PivotTokenIndex, Query, Rerank
+    from candgen import Candidate, Explanation, MentionTable, Query, Report
 
 TARGET = "fo"
 PIVOTS = ["is", "da", "no"]
-HIDDEN = 0.3
+HIDDEN_FRACTION = 0.3
 KS = (1, 10, 30)
 HOST, PORT = "127.0.0.1", 8000
-FEWEST = 50
-"""Names that a target must have: the recall on a dozen queries says nothing."""
-PATIENCE = 2.0
-"""Seconds before a line on stderr says what takes so long."""
+MIN_NAMES = 50
+"""The fewest names of a target: the recall on a dozen queries means nothing."""
+SECONDS_BEFORE_NOTE = 2.0
+"""After this time, a line on stderr names the step that takes long."""
+EXACT, ZERO_SHOT, JOINT, BOTH = "exact matching", "zero-shot", "joint", "second stage"
 
 KINDS = ("territory", "language", "currency", "script", "city", "zone")
 TYPES = {
@@ -41,89 +45,100 @@ TYPES = {
 }
 
 
+class ExactMatch:
+    """A baseline: the entities that have exactly this name, in most languages first."""
+
+    def __init__(self, tables: "Mapping[str, MentionTable]", language: str) -> None:
+        from candgen.text.normalize import normalize_many  # noqa: PLC0415
+
+        self._normalize, self._language = normalize_many, language
+        self._entities: dict[str, Counter[str]] = {}
+        for each, names in tables.items():
+            mentions, entities, _ = zip(*names, strict=True)
+            for text, entity in zip(normalize_many(mentions, language=each), entities, strict=True):
+                self._entities.setdefault(text, Counter())[entity] += 1
+
+    def candidates(self, mentions: Sequence[str], k: int = 30) -> "list[list[Candidate]]":
+        """Return the entities of each name; the score is the number of languages."""
+        normalized = self._normalize(mentions, language=self._language)
+        found = [self._entities.get(text, Counter()) for text in normalized]
+        return [
+            [
+                candgen.Candidate(entity, float(each[entity]))
+                for entity in sorted(each, key=lambda entity: (-each[entity], len(entity), entity))
+            ][:k]
+            for each in found
+        ]
+
+
 @dataclass(frozen=True)
 class Experiment:
-    """What was learned and asked, and what each method answered: entities, best first."""
+    """The tables learned from, the queries, the generators, and reports of their recall."""
 
     tables: "Mapping[str, MentionTable]"
     queries: "Sequence[Query]"
-    answers: Mapping[str, Sequence[Sequence[str]]]
-    joint: "PivotTokenIndex"
-    both: "Rerank"
+    generators: Mapping[str, Any]
+    on_all: "Report"
+    on_hidden: "Report"
 
     @property
-    def hidden(self) -> "list[Query]":
+    def hidden(self) -> "Sequence[Query]":
         """The queries that are not in the training data."""
-        return [query for query in self.queries if query.type != "easy"]
-
-    def recall(self, method: str, k: int, *types: str) -> float | None:
-        """In percent, over all queries of these types; None if there are none."""
-        hits = [
-            query.entity in answer[:k]
-            for query, answer in zip(self.queries, self.answers[method], strict=True)
-            if query.type in types
-        ]
-        return 100 * sum(hits) / len(hits) if hits else None
+        return self.on_hidden.queries
 
 
 def demo(
     *,
-    target: Annotated[
-        str, typer.Option(metavar="LANG", help="The language whose names are looked for.")
-    ] = TARGET,
+    target: Annotated[str, option("LANG", "Target language.")] = TARGET,
     pivot: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LANG",
-            help="A language to learn from; may be repeated.",
+        option(
+            "LANG",
+            "Pivot language; may be repeated.",
             show_default=f"{', '.join(PIVOTS)} for {TARGET}",
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "FOLDER",
+            "Output folder, for the index.",
             "--output",
             "-o",
-            metavar="FOLDER",
-            help="Where the index goes.",
-            show_default=f"demo-{TARGET}.candgen, by the target",
+            show_default=f"demo-LANG.candgen, here demo-{TARGET}.candgen",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Another seed hides other names.")] = 0,
+    seed: Annotated[int, option("N", "Random seed; decides which names are hidden.")] = 0,
     serving: Annotated[
-        bool,
-        typer.Option(
-            "--serve/--no-serve", help="In a terminal, end by serving a page to try the index with."
-        ),
+        bool, typer.Option("--serve/--no-serve", help="On a terminal, serve the index at the end.")
     ] = True,
 ) -> None:
-    """Try candgen on real names: no files and no network needed.
+    """Try candgen on real names, without files or network.
 
     \b
     Examples:
       candgen demo
       candgen demo --target mk --pivot bg --pivot sr --pivot ru
 
-    Takes the names of countries, languages, currencies, scripts, cities and time zones that come
-    with Babel, hides a part of the target's, learns from the rest and from the pivots', and looks
-    for what was hidden.
+    The names of countries, languages, currencies, scripts, cities and time zones come with Babel.
+    The demo hides some names of the target, learns from the rest and from the pivots, and looks
+    for the hidden ones.
     """
     names = _names(target, pivot or (PIVOTS if target == TARGET else []))
     target = next(iter(names))
     with _waiting("loading kernels (the first time they are compiled: half a minute)"):
         _call_kernels()
     output = output or Path(f"demo-{target}.candgen")
-    with _waiting("building indexes and asking them"):
+    with _waiting("building indexes and querying them"):
         experiment = _experiment(names, target=target, seed=seed)
-        experiment.both.save(output)
+        experiment.generators[BOTH].save(output)
         _describe(output, names.values())
     _show_names(experiment, target)
     _show_recall(experiment)
     example = _show_answers(experiment, target, seed)
-    _show_explanation(experiment.joint.explain(example.mention, example.entity))
+    _show_explanation(experiment.generators[JOINT].explain(example.mention, example.entity))
     show(
-        Text(f"\nBoth stages are in {output}; it has not seen the hidden names.", style="bold"),
-        "Try next:",
+        Text(f"\nBoth stages are in {output}, without the hidden names.", style="bold"), "Try next:"
     )
     for command in _next_commands(output, example):
         write(f"  {shlex.join(command)}\n")
@@ -132,92 +147,72 @@ def demo(
 
 
 def _names(target: str, pivots: Sequence[str]) -> "dict[str, MentionTable]":
-    """The names in each language, by its code, the target first."""
+    """Return the names in each language, by its code, the target first."""
     from candgen.integrations import cldr  # noqa: PLC0415
 
     codes = [cldr.locale(language) for language in (target, *pivots)]
     if not pivots:
         raise ParameterError(
-            f"what is {target!r} to learn from? Name a related language or more: --pivot LANG"
+            f"the target {target!r} has no pivots: give a related language or more, --pivot LANG"
         )
     if twice := [code for code, times in Counter(codes).items() if times > 1]:
         raise ParameterError(
             f"{twice[0]!r} is given twice: the target and the pivots must all be different"
         )
     names = {code: cldr.names(code) for code in codes}
-    if len(names[codes[0]]) < FEWEST:
+    if len(names[codes[0]]) < MIN_NAMES:
         raise ParameterError(
-            f"there are only {len(names[codes[0]])} names of its own in {target!r}: "
-            f"choose a target that has at least {FEWEST}"
+            f"{target!r} has only {len(names[codes[0]])} names of its own: "
+            f"choose a target that has at least {MIN_NAMES}"
         )
     return names
 
 
 def _call_kernels() -> None:
-    """Kernels are loaded, or compiled, when they are first called."""
-    from candgen import MentionTable, PivotTokenIndex, Rerank  # noqa: PLC0415
-
-    table = MentionTable.from_pairs([("Havn", "city:Havn"), ("Heima", "city:Heima")])
-    index = PivotTokenIndex.build({"pivot": table}, table)
+    """Call the kernels once: the first call loads or compiles them."""
+    table = candgen.MentionTable.from_pairs([("Havn", "city:Havn"), ("Heima", "city:Heima")])
+    index = candgen.PivotTokenIndex.build({"pivot": table}, table)
     index.candidates(["Havn"])
     index.explain("Havn", "city:Havn")
-    Rerank(index).candidates(["Havn"])
+    candgen.Rerank(index).candidates(["Havn"])
 
 
 def _experiment(names: "Mapping[str, MentionTable]", *, target: str, seed: int) -> Experiment:
-    """Hide a part of the target's names, and let four methods look for all of them."""
-    from candgen import MentionTable, PivotTokenIndex, Query, Rerank  # noqa: PLC0415
-
+    """Hide some of the target's names, and evaluate four generators on all of them."""
     pairs = [(mention, entity) for mention, entity, _ in names[target]]
-    hidden = {pair for pair in pairs if _drawn(pair, seed) < HIDDEN}
-    train = MentionTable.from_pairs(pair for pair in pairs if pair not in hidden)
+    hidden = {pair for pair in pairs if _random_number(pair, seed) < HIDDEN_FRACTION}
+    train = candgen.MentionTable.from_pairs(pair for pair in pairs if pair not in hidden)
     known = set(train.entities)
     queries = [
-        Query(*pair, "easy" if pair not in hidden else "medium" if pair[1] in known else "hard")
+        candgen.Query(
+            *pair, "easy" if pair not in hidden else "medium" if pair[1] in known else "hard"
+        )
         for pair in pairs
     ]
-    mentions = [mention for mention, _ in pairs]
     pivots = {language: table for language, table in names.items() if language != target}
-    zero_shot = PivotTokenIndex.build(pivots, language=target)
-    joint = PivotTokenIndex.build(pivots, train, language=target)
-    both = Rerank(joint)
     tables = {target: train, **pivots}
-    answers = {
-        "exact matching": _exact(tables, mentions, target),
-        "zero-shot": [_entities(found) for found in zero_shot.candidates(mentions, k=max(KS))],
-        "joint": [_entities(found) for found in joint.candidates(mentions, k=max(KS))],
-        "second stage": [_entities(found) for found in both.candidates(mentions, k=max(KS))],
+    joint = candgen.PivotTokenIndex.build(pivots, train, language=target)
+    generators: dict[str, Any] = {
+        EXACT: ExactMatch(tables, target),
+        ZERO_SHOT: candgen.PivotTokenIndex.build(pivots, language=target),
+        JOINT: joint,
+        BOTH: candgen.Rerank(joint),
     }
-    return Experiment(tables, queries, answers, joint, both)
+    on_all, on_hidden = (
+        candgen.evaluate(generators, each, ks=KS)
+        for each in (queries, [query for query in queries if query.type != "easy"])
+    )
+    return Experiment(tables, queries, generators, on_all, on_hidden)
 
 
-def _drawn(pair: tuple[str, str], seed: int) -> float:
-    """A number from 0 to 1: whether a name is hidden does not depend on which others there are."""
+def _random_number(pair: tuple[str, str], seed: int) -> float:
+    """Return a number from 0 to 1 that does not depend on the other names."""
     digest = hashlib.sha256("\t".join((str(seed), *pair)).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
-def _entities(candidates: "Sequence[Candidate]") -> list[str]:
-    return [candidate.entity for candidate in candidates]
-
-
-def _exact(
-    tables: "Mapping[str, MentionTable]", mentions: Sequence[str], target: str
-) -> list[list[str]]:
-    """What looking names up can do: the entities of this very name, in most languages first."""
-    from candgen.text.normalize import normalize_many  # noqa: PLC0415
-
-    languages: dict[str, Counter[str]] = {}
-    for language, names in tables.items():
-        known, entities, _ = zip(*names, strict=True)
-        for text, entity in zip(normalize_many(known, language=language), entities, strict=True):
-            languages.setdefault(text, Counter())[entity] += 1
-    found = [languages.get(text, Counter()) for text in normalize_many(mentions, language=target)]
-    return [sorted(each, key=lambda entity: (-each[entity], len(entity), entity)) for each in found]
-
-
 def _describe(output: Path, tables: "Iterable[MentionTable]") -> None:
-    """Store what to show of each entity with the index: its English name, and its kind."""
+    """Store the English name and the kind of each entity with the index."""
     from candgen.integrations.cldr import label  # noqa: PLC0415
     from candgen.tables.entities import Descriptions  # noqa: PLC0415
 
@@ -242,45 +237,45 @@ def _show_names(experiment: Experiment, target: str) -> None:
 
 
 def _show_recall(experiment: Experiment) -> None:
-    """How many hidden names each method finds, and how often it is right at once."""
+    """Print the recall on the hidden names, and recall@1 on all names, by type."""
     counts = Counter(query.type for query in experiment.queries)
+    first = {
+        method: {kind: experiment.on_all.recall(method, 1, type=kind) for kind in counts}
+        for method in experiment.generators
+    }
     at = [f"@{k}" for k in KS]
     found = table("recall", *at, "", right=at)
-    first = table("recall@1", *TYPES, right=TYPES)
-    for method in experiment.answers:
-        recalls = [experiment.recall(method, k, "medium", "hard") or 0.0 for k in KS]
+    by_type = table("recall@1", *TYPES, right=TYPES)
+    for method in experiment.generators:
+        recalls = [experiment.on_hidden.recall(method, k) for k in KS]
         found.add_row(method, *(f"{recall:.1f}" for recall in recalls), bar(recalls[1] / 100))
-        by_type = (experiment.recall(method, 1, name) for name in TYPES)
-        first.add_row(method, *("-" if recall is None else f"{recall:.1f}" for recall in by_type))
-    first.add_row("queries", *(f"{counts[name]:,}" for name in TYPES), style="dim")
+        cells = (f"{first[method][kind]:.1f}" if kind in counts else "-" for kind in TYPES)
+        by_type.add_row(method, *cells)
+    by_type.add_row("queries", *(f"{counts[name]:,}" for name in TYPES), style="dim")
     show(
         _title(f"The {len(experiment.hidden):,} hidden names as queries, in percent"),
         found,
         _title("Every name as a query: how often the right entity comes first, in percent"),
-        first,
+        by_type,
         *(Text(f"{name + ':':8}{meaning}", style="dim") for name, meaning in TYPES.items()),
     )
-    gain = {
-        name: (experiment.recall("joint", 1, name) or 0.0)
-        - (experiment.recall("zero-shot", 1, name) or 0.0)
-        for name in TYPES
-    }
-    if gain["easy"] > 0 > gain["hard"]:
+    gain = {kind: first[JOINT][kind] - first[ZERO_SHOT][kind] for kind in counts}
+    if gain.get("easy", 0) > 0 > gain.get("hard", 0):
         show(
-            "The joint index leans towards what has a name in the target: hard queries lose. The "
-            "second stage looks at the names themselves."
+            "The joint index prefers entities that have a name in the target: hard queries",
+            "lose. The second stage compares the names themselves.",
         )
 
 
 def _show_answers(experiment: Experiment, target: str, seed: int) -> "Query":
-    """Show the candidates of a few hidden names, and return one that was answered well."""
+    """Print the candidates of a few hidden names, and return one that was answered well."""
     from candgen.integrations.cldr import label  # noqa: PLC0415
 
     examples = _examples(experiment, seed)
-    mentions = [query.mention for query in examples]
+    answers = experiment.generators[BOTH].candidates([query.mention for query in examples], k=30)
     shown = table(target, "", "entity", "in English", "score", right=["score"])
     right: list[Query] = []
-    for query, answer in zip(examples, experiment.both.candidates(mentions, k=30), strict=True):
+    for query, answer in zip(examples, answers, strict=True):
         ranks = {candidate.entity: rank for rank, candidate in enumerate(answer, 1)}
         name = query.mention
         for entity, score in answer:
@@ -293,36 +288,30 @@ def _show_answers(experiment: Experiment, target: str, seed: int) -> "Query":
             shown.add_row(name, "✗", query.entity, label(query.entity), "-")
         elif ranks[query.entity] == 1:
             right.append(query)
-    show(_title("Hidden names that equal none learned, by lot, as both stages see them"), shown)
+    show(_title("A random sample of hidden names without an exact match, with both stages"), shown)
     return (right or examples)[0]
 
 
 def _examples(experiment: Experiment, seed: int) -> "list[Query]":
-    """A hidden name of each kind, if possible without those that exact matching answers."""
-    exact = zip(experiment.queries, experiment.answers["exact matching"], strict=True)
-    unmatched = [query for query, answer in exact if not answer] or experiment.hidden
-    by_lot = sorted(unmatched, key=lambda query: _drawn(query[:2], seed))
-    kinds = {query.entity.partition(":")[0]: query for query in reversed(by_lot)}
+    """Return a hidden name of each kind, if possible one without an exact match."""
+    exact = experiment.generators[EXACT].candidates([query.mention for query in experiment.queries])
+    unmatched = [
+        query for query, answer in zip(experiment.queries, exact, strict=True) if not answer
+    ]
+    shuffled = sorted(
+        unmatched or experiment.hidden, key=lambda query: _random_number(query[:2], seed)
+    )
+    kinds = {query.entity.partition(":")[0]: query for query in reversed(shuffled)}
     return [kinds[kind] for kind in KINDS if kind in kinds]
 
 
 def _show_explanation(explanation: "Explanation") -> None:
-    """The tokens that weigh most, the share of each language, and the names that were learned."""
-    parts = explanation.tokens
-    weight = f"{explanation.lam:g} posterior"
-    shown = table("token", "prior", weight, "", right=["prior", weight])
-    most = max((part.prior + part.posterior for part in parts), default=1.0)
-    for part in parts[:6]:
-        share = (part.prior + part.posterior) / most
-        shown.add_row(part.token, f"{part.prior:.3f}", f"{part.posterior:.3f}", bar(share))
-    if rest := parts[6:]:
-        prior, posterior = sum(part.prior for part in rest), sum(part.posterior for part in rest)
-        shown.add_row(f"{len(rest)} more", f"{prior:.3f}", f"{posterior:.3f}", style="dim")
+    """Print the tokens with the highest scores, the share of each language, and the names."""
     shares = sorted(explanation.languages.items(), key=lambda share: -share[1])
     learned = ", ".join(f"{source.mention} ({source.language})" for source in explanation.sources)
     show(
         _title(f"Why {explanation.mention} may be {explanation.entity}: the tokens they share"),
-        shown,
+        token_table(explanation.tokens, 6),
         f"score {explanation.score:.3f}, "
         f"by language: {', '.join(f'{code} {share:.0%}' for code, share in shares if share)}",
         f"names learned: {learned}",
@@ -334,15 +323,15 @@ def _title(text: str) -> Group:
 
 
 def _serve(output: Path) -> None:
-    """A page to try the index with, until Ctrl-C; on another port if somebody has the usual one."""
+    """Serve the index until Ctrl-C; on a free port if the usual one is taken."""
     try:
         from candgen.service.server import is_free, serve  # noqa: PLC0415
         from candgen.service.settings import Settings, name_indexes  # noqa: PLC0415
     except ImportError:
-        return  # without the extra `server` the command above says what to install
+        return  # the command `serve` above says which package to install
     settings = Settings(name_indexes([f"demo={output}"]), log=False)
     port = PORT if is_free(HOST, PORT) else 0
-    show("", "Starting a page to try it with ...")
+    show("", "Starting a web page to try the index ...")
     serve(settings, host=HOST, port=port, workers=1, on_ready=_tell)
 
 
@@ -365,7 +354,7 @@ def _next_commands(output: Path, example: "Query") -> list[list[str]]:
 
 
 def _program() -> list[str]:
-    """What was typed to get here; just the name where the shell would find it."""
+    """Return how the program was called; just its name if the shell finds it by that."""
     called = Path(sys.argv[0])
     if called.parts[-2:] == ("candgen", "__main__.py"):
         return [sys.executable, "-m", "candgen"]
@@ -377,13 +366,13 @@ def _program() -> list[str]:
 
 @contextlib.contextmanager
 def _waiting(doing: str) -> Iterator[None]:
-    """Say on stderr what takes long: on a terminal at once, elsewhere after a while."""
+    """Print the current step to stderr: on a terminal at once, elsewhere after a while."""
     if is_terminal(sys.stderr):
         with progress_bar() as progress:
             progress(doing, 0.0)
             yield
         return
-    timer = threading.Timer(PATIENCE, lambda: typer.echo(f"candgen: {doing}", err=True))
+    timer = threading.Timer(SECONDS_BEFORE_NOTE, lambda: typer.echo(f"candgen: {doing}", err=True))
     timer.daemon = True
     timer.start()
     try:

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 PAIRS_SHOWN = 10
 NOT_SEARCHED = ("sources.", "descriptions.", "calibration.")
-"""How the names of arrays begin that no search reads."""
+"""Prefixes of the arrays that a search does not read."""
 
 
 def describe_index(stored: "Stored", *, verified: bool) -> dict[str, Any]:
-    """All that the manifest and the shapes of the arrays tell."""
+    """Return what the manifest and the shapes of the arrays say."""
     described: dict[str, Any] = {
         "kind": stored.kind,
         "candgen_version": stored.version,
@@ -25,8 +25,8 @@ def describe_index(stored: "Stored", *, verified: bool) -> dict[str, Any]:
     if stored.kind == "pti" and "blocks.key" in stored.arrays:
         described.update(_describe_pti(stored))
     else:
-        described.update(_describe_parts(stored))
-    described.update(_describe_companions(stored))
+        described.update(_describe_nested(stored))
+    described.update(_describe_extras(stored))
     described.update(parameters=stored.parameters, inputs=stored.inputs)
     described["bytes"] = sum(stored.sizes.values())
     described["files"] = dict(sorted(stored.sizes.items()))
@@ -45,7 +45,7 @@ def _describe_pti(stored: "Stored") -> dict[str, Any]:
         for language in parameters["languages"]
     }
     postings = len(stored.arrays["blocks.key"])
-    # As `TokenIndex.known` counts them, which would need Numba.
+    # Counted as `TokenIndex.known` does, but without Numba.
     totals = stored.arrays["blocks.token_total"]
     known = ((totals > 0) & (totals < float("inf"))).reshape(-1, totals.shape[-1]).any(axis=0)
     before = postings + parameters["dropped"]["postings"]
@@ -71,8 +71,8 @@ def _describe_pti(stored: "Stored") -> dict[str, Any]:
     }
 
 
-def _describe_companions(stored: "Stored") -> dict[str, Any]:
-    """What was stored with a generator: what its scores are worth, and names to show."""
+def _describe_extras(stored: "Stored") -> dict[str, Any]:
+    """Return what was stored with a generator: its calibration, and names to show."""
     described: dict[str, Any] = {}
     if "calibration.queries" in stored.arrays:
         described["calibrated_on"] = int(stored.arrays["calibration.queries"][0])
@@ -82,10 +82,10 @@ def _describe_companions(stored: "Stored") -> dict[str, Any]:
     return described
 
 
-def _describe_parts(stored: "Stored") -> dict[str, Any]:
-    """How large the indexes are that a generator of another kind has inside."""
+def _describe_nested(stored: "Stored") -> dict[str, Any]:
+    """Return the sizes of the indexes nested in a generator of another kind."""
     described: dict[str, Any] = {}
-    # Strings are kept with the offsets of their ends, and one more for the first's beginning.
+    # A string table has the offset of each end, and one more for the first beginning.
     for what, end, extra in (("entities", ".entities.offsets", 1), ("postings", ".blocks.key", 0)):
         sizes = {
             f".{name}".removesuffix(end).removeprefix("."): len(array) - extra
@@ -98,7 +98,7 @@ def _describe_parts(stored: "Stored") -> dict[str, Any]:
 
 
 def describe_table(read: "MentionTable") -> dict[str, Any]:
-    """How much a mention table holds, and its most frequent pairs."""
+    """Return the size of a mention table, and its most frequent pairs."""
     counts = read.arrow["count"].to_numpy()
     return {
         "kind": "mention table",
@@ -115,14 +115,14 @@ def describe_table(read: "MentionTable") -> dict[str, Any]:
 
 
 def describe_dataset(dataset: "Dataset", *, verify: bool) -> dict[str, Any]:
-    """All that the manifest tells; with ``verify`` every file is read, and found to be so."""
+    """Return what the manifest says; with ``verify``, read every file and compare checksums."""
     if verify:
         _ = dataset.train, dataset.dev, dataset.test
     return {"kind": "dataset", "verified": verify, **dataset.manifest}
 
 
 def describe_entities(path: "Path") -> dict[str, Any] | None:
-    """What a table of entities holds, as candgen extract-wikidata writes one; None of others."""
+    """Return what a table of entities, made by candgen extract-wikidata, holds; None of others."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -135,7 +135,7 @@ def describe_entities(path: "Path") -> dict[str, Any] | None:
             first = next(file.iter_batches(PAIRS_SHOWN), None)
             metadata = file.metadata.metadata or {}
     except (OSError, pa.ArrowException):
-        return None  # whoever reads it as a table of mentions tells what is wrong
+        return None  # reading it as a mention table raises the error
     return {
         "kind": "table of entities",
         "rows": sum(each["counts"] for each in languages),

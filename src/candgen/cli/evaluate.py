@@ -1,4 +1,4 @@
-"""``candgen evaluate``: how much of a set of queries indexes find."""
+"""``candgen evaluate``: recall of indexes on queries with known entities."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 import candgen
-from candgen.cli.build import Named, Normalizer, SkipBadRows, parse_table, refuse_repeated
+from candgen.cli.options import (
+    Named,
+    NamedIndexes,
+    Normalizer,
+    SkipBadRows,
+    option,
+    parse_table,
+    parse_tables,
+    read_table,
+)
 from candgen.cli.output import show, write
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
@@ -18,15 +27,15 @@ if TYPE_CHECKING:
     from candgen import Query, Report
 
 
-class Part(StrEnum):
-    """Which queries of a dataset."""
+class Fold(StrEnum):
+    """The folds of a dataset that hold queries."""
 
     DEV = "dev"
     TEST = "test"
 
 
-class Asked(NamedTuple):
-    """Queries, their language, and the normalizer after which their types hold."""
+class QuerySet(NamedTuple):
+    """Queries, their language, and the normalizer that gave them their types."""
 
     queries: "Sequence[Query]"
     language: str | None = None
@@ -34,7 +43,7 @@ class Asked(NamedTuple):
 
 
 class Format(StrEnum):
-    """How a report is written."""
+    """The output formats."""
 
     TABLE = "table"
     CSV = "csv"
@@ -45,80 +54,67 @@ class Format(StrEnum):
 
 def evaluate(
     queries: Annotated[
-        Path,
-        typer.Argument(
-            metavar="QUERIES", help="A dataset, or a TSV file: mention, entity and type."
-        ),
+        Path, typer.Argument(metavar="QUERIES", help="Dataset, or TSV file: mention, entity, type.")
     ],
-    indexes: Annotated[
-        list[str], typer.Argument(metavar="[NAME=]INDEX...", help="Folders made by candgen build.")
-    ],
+    indexes: NamedIndexes,
     *,
     ks: Annotated[
         list[int] | None,
-        typer.Option(
-            "-k",
-            metavar="N",
-            min=1,
-            help="Recall at k; may be repeated.",
-            show_default="10, 20, 30",
-        ),
+        option("N", "k of recall@k; may be repeated.", "-k", min=1, show_default="10, 20, 30"),
     ] = None,
-    part: Annotated[Part, typer.Option(help="Which queries of a dataset.")] = Part.TEST,
+    fold: Annotated[Fold, typer.Option(help="Fold of the dataset.")] = Fold.TEST,
     pivots: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "[LANG=]FILE",
+            "Also report the queries without an exact match among the pivot's names.",
             "--pivot",
-            metavar="[LANG=]FILE",
-            help="Also look at the queries that are none of the gold's names in these tables.",
         ),
     ] = None,
     normalizer: Annotated[
         Normalizer | None,
         typer.Option(
-            help="How text is folded to compare it with pivot names.",
-            show_default="the dataset's, or none",
+            help="Text normalizer for that comparison.", show_default="the dataset's, or none"
         ),
     ] = None,
     language: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LANG", help="Language of the queries, for that.", show_default="the dataset's"
-        ),
+        str | None, option("LANG", "Language of the queries.", show_default="the dataset's")
     ] = None,
     skip_bad_rows: SkipBadRows = False,
-    form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TABLE,
+    form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TABLE,
     results: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the answer to every query there, as TSV."),
+        Path | None, option("FILE", "Write the answer to every query to a TSV file.")
     ] = None,
 ) -> None:
-    """Measure how often the right entity is among the first k candidates.
+    """Measure the recall of indexes on queries.
 
     \b
     Examples:
       candgen evaluate mk.dataset mk.candgen
-      candgen evaluate test.tsv joint=a.candgen alone=b.candgen -k 1 -k 30 --results answers.tsv
+      candgen evaluate test.tsv joint=a.candgen alone=b.candgen -k 1 -k 30 \\
+        --results answers.tsv
 
-    Every query counts, also one that no index can answer. Several indexes are compared in pairs.
+    Recall@k is the percentage of queries whose entity is among the first k candidates. Every query
+    counts, also one whose entity is not in an index. Several indexes are compared in
+    pairs.
     """
     named = parse_indexes(indexes)
-    tables = [parse_table("--pivot", text) for text in pivots or ()]
-    refuse_repeated([each.language for each in tables])
+    tables = parse_tables("--pivot", pivots)
     if results is not None and not results.absolute().parent.is_dir():
-        raise ParameterError(f"--results {results}: {results.absolute().parent} is not a folder")
+        folder = results.absolute().parent
+        raise ParameterError(f"--results {results}: {folder} is not a folder: make it first")
     with progress_bar() as progress:
         progress(f"reading {queries}", 0.0)
-        asked = _asked(queries, part, skip_bad_rows=skip_bad_rows)
+        found = _read_queries(queries, fold, skip_bad_rows=skip_bad_rows)
         report = candgen.evaluate(
             {each.language: candgen.load(each.path) for each in named},
-            asked.queries,
+            found.queries,
             ks=ks or (10, 20, 30),
-            normalizer=normalizer or asked.normalizer,
-            language=language or asked.language,
+            normalizer=normalizer or found.normalizer,
+            language=language or found.language,
             progress=progress,
             pivots={
-                each.language: candgen.MentionTable.read(each.path, skip_bad_rows=skip_bad_rows)
+                each.language: read_table(each, progress, skip_bad_rows=skip_bad_rows)
                 for each in tables
             }
             or None,
@@ -129,7 +125,7 @@ def evaluate(
 
 
 def parse_indexes(texts: list[str]) -> list[Named]:
-    """What [NAME=]INDEX means, for each; refuses a name that stands for two."""
+    """Return the name and the path of each [NAME=]INDEX, with every name once."""
     named = [parse_table("INDEX", text, expected="[NAME=]INDEX") for text in texts]
     names = [each.language for each in named]
     if repeated := [name for name in names if names.count(name) > 1]:
@@ -137,15 +133,15 @@ def parse_indexes(texts: list[str]) -> list[Named]:
     return named
 
 
-def _asked(path: Path, part: Part, *, skip_bad_rows: bool) -> Asked:
+def _read_queries(path: Path, fold: Fold, *, skip_bad_rows: bool) -> QuerySet:
     from candgen.paper.corpus import open_parts  # noqa: PLC0415
     from candgen.tables.queries import read_queries  # noqa: PLC0415
 
     if not path.is_dir():
-        return Asked(read_queries(path))
-    parts = open_parts(path, skip_bad_rows=skip_bad_rows)
-    queries = parts.dev if part is Part.DEV else parts.test
-    return Asked(queries, parts.language, getattr(parts, "normalizer", "none"))
+        return QuerySet(read_queries(path))
+    folds = open_parts(path, skip_bad_rows=skip_bad_rows)
+    queries = folds.dev if fold is Fold.DEV else folds.test
+    return QuerySet(queries, folds.language, getattr(folds, "normalizer", "none"))
 
 
 def _show(report: "Report", form: Format) -> None:

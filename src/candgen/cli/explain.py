@@ -1,17 +1,16 @@
 """``candgen explain``: why an entity is a candidate for a mention."""
 
 from collections.abc import Sequence
-from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import candgen
 from candgen.cli.explain_rerank import show_rerank
+from candgen.cli.options import Format, IndexFolder, Lam, OutputFormat
 from candgen.cli.output import bar, show, table, visible, write_json
 from candgen.cli.progress import progress_bar
-from candgen.cli.query import Lam, refuse_untaken
+from candgen.cli.query import reject_unsupported
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -22,22 +21,13 @@ TOKENS_SHOWN = 20
 SOURCES_SHOWN = 10
 
 
-class Format(StrEnum):
-    """How an explanation is written."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
 def explain(
-    index: Annotated[Path, typer.Argument(metavar="INDEX", help="A folder made by candgen build.")],
-    mention: Annotated[str, typer.Argument(metavar="MENTION", help="What was looked for.")],
+    index: IndexFolder,
+    mention: Annotated[str, typer.Argument(metavar="MENTION", help="The mention.")],
     entity: Annotated[str, typer.Argument(metavar="ENTITY", help="The entity to explain.")],
     *,
     lam: Lam = None,
-    form: Annotated[
-        Format, typer.Option("--format", help="For a person, or for a program.")
-    ] = Format.TABLE,
+    form: OutputFormat = Format.TABLE,
 ) -> None:
     """Show why an entity has its score for a mention.
 
@@ -45,22 +35,22 @@ def explain(
     Example:
       candgen explain fo.candgen "Tórshavn" Q10704
 
-    The priors and posteriors of the tokens that both have add up to the score, with the background
-    that smoothing adds where an index is smoothed. Of an index with a second stage, first comes
-    what moved the entity to its place there.
+    The score is the sum of the priors and posteriors of the tokens that mention and entity share,
+    and of the background of a smoothed index. For an index with a second stage, the features that
+    moved the entity to its rank come first.
     """
-    from candgen.protocols import Explains  # noqa: PLC0415 (--help need not wait for NumPy)
+    from candgen.protocols import Explains  # noqa: PLC0415
 
     with progress_bar() as progress:
         progress(f"opening {index}", 0.0)
         generator = candgen.load(index)
         if not isinstance(generator, Explains):
             raise ParameterError(
-                f"{index} holds a generator that cannot explain its candidates: pti, its versions "
-                "and rerank can"
+                f"the generator in {index} cannot explain its candidates: use an index of the "
+                "method pti, one of its variants, or rerank"
             )
         options = {} if lam is None else {"lam": lam}
-        refuse_untaken(index, generator.explain, options)
+        reject_unsupported(index, generator.explain, options)
         explanation = generator.explain(mention, entity, **options)
     if form is Format.JSON:
         write_json(explanation.as_json())
@@ -81,19 +71,20 @@ def _show(explanation: Any) -> None:  # noqa: ANN401
 
 
 def _show_index(explanation: "Explanation") -> None:
+    background = f" + background {explanation.background:.4g}" if explanation.background else ""
     show(
         f"{visible(explanation.mention)} -> {visible(explanation.entity)}: "
         f"score {explanation.score:.4g} = prior {explanation.prior:.4g} "
-        f"+ posterior {explanation.posterior:.4g}{_background(explanation)} "
+        f"+ posterior {explanation.posterior:.4g}{background} "
         f"(lam {explanation.lam:g})",
         f"seen as {visible(explanation.normalized)!r}",
     )
     if explanation.tokens:
-        show("", _tokens(explanation.tokens))
+        show("", token_table(explanation.tokens))
     else:
-        show("", "No token of the mention is one of the entity's.")
+        show("", "No token of the mention is a token of the entity.")
     if explanation.unknown:
-        show("", f"Unknown to the index: {visible(' '.join(explanation.unknown))}")
+        show("", f"Not in the index: {visible(' '.join(explanation.unknown))}")
     languages = table("language", "share", "", right=["share"])
     for language, share in sorted(explanation.languages.items(), key=lambda item: -item[1]):
         languages.add_row(visible(language), f"{share:.1%}", bar(share))
@@ -105,18 +96,14 @@ def _show_index(explanation: "Explanation") -> None:
         show(f"and {more:,} more (--format json has all)")
 
 
-def _background(explanation: "Explanation") -> str:
-    return f" + background {explanation.background:.4g}" if explanation.background else ""
-
-
-def _tokens(parts: "Sequence[TokenPart]") -> Any:  # noqa: ANN401
-    """The weightiest tokens, and the rest as one line, so that the columns add up."""
+def token_table(parts: "Sequence[TokenPart]", shown: int = TOKENS_SHOWN) -> Any:  # noqa: ANN401
+    """Return the tokens with the highest scores, and one line for the rest: the columns add up."""
     made = table("token", "times", "prior", "posterior", "", right=["times", "prior", "posterior"])
-    most = parts[0].prior + parts[0].posterior
-    for part in parts[:TOKENS_SHOWN]:
-        shown = bar((part.prior + part.posterior) / most)
-        made.add_row(visible(part.token), str(part.times), *_both([part]), shown)
-    if rest := parts[TOKENS_SHOWN:]:
+    highest = parts[0].prior + parts[0].posterior if parts else 0.0
+    for part in parts[:shown]:
+        share = bar((part.prior + part.posterior) / highest)
+        made.add_row(visible(part.token), str(part.times), *_both([part]), share)
+    if rest := parts[shown:]:
         made.add_row(f"{len(rest)} more", str(sum(part.times for part in rest)), *_both(rest), "")
     made.add_section()
     made.add_row("sum", str(sum(part.times for part in parts)), *_both(parts), "", style="bold")

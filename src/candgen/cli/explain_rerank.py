@@ -1,4 +1,4 @@
-"""Why a second stage puts an entity where it does, for a person."""
+"""The explanation of a second stage: the features that give an entity its rank."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from candgen.generators.rerank.translations import Word
 
 SPACE = "␣"
-"""A space that comes, goes or changes, so that it can be seen."""
+"""Shown for a space that is inserted, deleted or replaced."""
 
 
 def show_rerank(explanation: "RerankExplanation") -> None:
-    """Where the entity stood and stands, what moved it, and how its name became the mention."""
+    """Print the ranks of an entity, its features, and the edits from its name to the mention."""
     before = f"was {explanation.before} in the first stage"
     show(
         f"{visible(explanation.mention)} -> {visible(explanation.entity)}: "
@@ -33,17 +33,17 @@ def show_rerank(explanation: "RerankExplanation") -> None:
             f"{visible(spelled(explanation.edits))}"
         )
     else:
-        show("It has no name that the mention could be compared with.")
+        show("The entity has no name to compare the mention with.")
 
 
 def _translated(words: "Sequence[Word]") -> str:
-    """Which words were translated, and how likely these translations are."""
+    """Return which words were translated, and the probabilities of the translations."""
     each = (f"{visible(a)} is {visible(b)} (p = {share:.2f})" for a, b, share in words)
     return f", where {', '.join(each)}" if words else ""
 
 
 def _properties(properties: "Sequence[Property]", leader: str | None) -> Any:  # noqa: ANN401
-    """What each property brings; beside it, if there is one, the candidate it is compared with."""
+    """Return a table of the features, beside those of the candidate that it is compared with."""
     columns = ["value", "weight", "brings"]
     if leader is not None:
         columns += [f"value of {visible(leader)}", "ahead"]
@@ -59,7 +59,7 @@ def _properties(properties: "Sequence[Property]", leader: str | None) -> Any:  #
 
 
 def spelled(edits: "Iterable[Edit]") -> str:
-    """Edits in one line: what is kept as it is, what changes, goes and comes.
+    """Return edits in one line: kept, replaced, deleted and inserted characters.
 
     >>> from candgen.generators.rerank.edit_model import Edit
     >>> spelled([Edit("w", "v", 0.4), Edit("i", "i", 0.9), Edit("e", "", 0.1), Edit("n", "n", 0.9)])

@@ -1,4 +1,4 @@
-"""``candgen extract-wikidata``: names, aliases and what to show, from Wikidata's JSON dump."""
+"""``candgen extract-wikidata``: names and descriptions of entities from Wikidata's dump."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from candgen.cli.interrupts import interruptible
-from candgen.cli.options import AllowTruncated, Resume, Workers
+from candgen.cli.options import AllowTruncated, OutputFolder, Resume, Workers, option
 from candgen.cli.output import show, table
 from candgen.cli.progress import progress_bar
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from candgen.wikidata.extract import WikidataReport
 
 INCOMPLETE = 1
-"""Exit status: the tables are there, but a part of the dump could not be read."""
+"""Exit status: the tables are written, but a part of the dump could not be read."""
 
 
 def extract_wikidata(
@@ -24,59 +24,52 @@ def extract_wikidata(
     ],
     *,
     languages: Annotated[
-        str,
-        typer.Option(
-            metavar="LANG,...", help="A mention table for each of these; mul is one of them."
-        ),
+        str, option("LANG,...", "Languages, with a mention table each; mul is one, too.")
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write to.")
-    ],
-    labels: Annotated[bool, typer.Option("--labels/--no-labels", help="Labels are names.")] = True,
-    aliases: Annotated[
-        bool, typer.Option("--aliases/--no-aliases", help="Aliases are names.")
-    ] = True,
+    output: OutputFolder,
+    labels: Annotated[bool, typer.Option("--labels/--no-labels", help="Use labels.")] = True,
+    aliases: Annotated[bool, typer.Option("--aliases/--no-aliases", help="Use aliases.")] = True,
     sitelinks: Annotated[
         bool,
         typer.Option(
             "--sitelinks/--no-sitelinks",
-            help="Titles of Wikipedia's pages, without their parenthesis, are names.",
+            help="Use titles of Wikipedia's pages, without their parenthesis.",
         ),
     ] = True,
     mul: Annotated[
-        bool,
-        typer.Option("--mul", help="Names that hold in all languages are names of each of these."),
+        bool, typer.Option("--mul", help="Add the names of mul, for all languages, to each.")
     ] = False,
     has_sitelink: Annotated[
         bool, typer.Option("--has-sitelink", help="Only items with a page in some project.")
     ] = False,
     instance_of: Annotated[
-        str | None, typer.Option(metavar="QID,...", help="Only instances of one of these.")
+        str | None, option("QID,...", "Only instances of one of these classes.")
     ] = None,
     not_instance_of: Annotated[
         str | None,
-        typer.Option(
-            metavar="QID,...",
-            help='No instances of these, instead of pages that are about Wikipedia; "" for none.',
+        option(
+            "QID,...",
+            'No instances of these classes; "" for all items.',
+            show_default="pages about Wikipedia",
         ),
     ] = None,
     workers: Workers = None,
     resume: Resume = False,
     allow_truncated: AllowTruncated = False,
-    items: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="A sample: the first N items.")
-    ] = None,
+    items: Annotated[int | None, option("N", "Read only the first N items.", min=1)] = None,
 ) -> None:
-    """Make mention tables and a table of entities from Wikidata's JSON dump.
+    """Extract names and entities from Wikidata's dump.
 
     \b
     Examples:
-      candgen extract-wikidata latest-all.json.bz2 --languages fo,is,da,en -o names
-      candgen extract-wikidata latest-all.json.gz --languages fo --instance-of Q5,Q515 -o names
+      candgen extract-wikidata latest-all.json.bz2 --languages fo,is,da -o names
+      candgen extract-wikidata latest-all.json.gz --languages fo \\
+        --instance-of Q5,Q515 -o names
 
-    FOLDER gets LANG.parquet for each language, with counts from 1 to 3 that say from how many of
-    label, aliases and title a name comes; entities.parquet, with the name, description, classes and
-    number of pages of each item; and report.json. The status is 1 if part of the dump is missing.
+    The output folder gets LANG.parquet for each language, whose counts, from 1 to 3, are the number
+    of sources of a name among label, aliases and title; entities.parquet, with the name,
+    description, classes and number of pages of each item; and report.json. The exit status is 1 if
+    part of the dump is missing.
     """
     from candgen.wikidata.extract import extract_wikidata as extract  # noqa: PLC0415
     from candgen.wikidata.names import Selection  # noqa: PLC0415
@@ -92,7 +85,7 @@ def extract_wikidata(
         not_instance_of=None if not_instance_of is None else _listed(not_instance_of),
     )
     resumable = dump != "-" and items is None
-    advice = "--resume goes on from what is finished" if resumable else ""
+    advice = "--resume continues the run" if resumable else ""
     with interruptible(advice), progress_bar() as progress:
         report = extract(
             dump,
@@ -118,7 +111,7 @@ def _show(report: "WikidataReport", output: Path) -> None:
     for language, length in report.names.items():
         rows.add_row(f"{language}.parquet", f"{length:,}")
     rows.add_row("entities.parquet", f"{report.entities:,}")
-    skipped = table("left out", "", right=("",))
+    skipped = table("skipped", "", right=("",))
     for reason, number in report.skipped.items():
         skipped.add_row(reason, f"{number:,}")
     summary = f"{output}: {kept:,} of {items:,} items have names in these languages"

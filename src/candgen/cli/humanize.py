@@ -1,17 +1,17 @@
-"""Any JSON value as lines for a person: what ``candgen info`` shows of a generator."""
+"""JSON values as lines for people: what ``candgen info`` shows of a generator."""
 
 from typing import Any
 
 LISTED = 12
-"""So many members of a list or an object are shown; --format json has all."""
+"""The most members of a list or an object that are shown; --format json has all."""
 POINTS = 40
-"""So many points a curve has at most."""
+"""The most points of a curve."""
 LINE = 80
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 
 
 def facts_of(name: str, value: Any, depth: int = 0) -> list[tuple[str, str]]:  # noqa: ANN401
-    """A value as rows of a name and a text; what does not fit one line comes below, indented.
+    """Return a value as rows of a name and a text; members of a long value are indented below.
 
     >>> facts_of("released", False), facts_of("dev_recall", [20.0, 30.0, 61.0, 58.0])
     ([('released', 'no')], [('dev recall', '▁▃█▇ 20 to 58, highest 61')])
@@ -33,7 +33,7 @@ def facts_of(name: str, value: Any, depth: int = 0) -> list[tuple[str, str]]:  #
 
 
 def in_words(value: Any) -> str | None:  # noqa: ANN401
-    """A value in one line, if it fits one.
+    """Return a value in one line, or None if it does not fit.
 
     >>> in_words({"tokenizer": {"kind": "words"}, "languages": ["fo"], "fill": True})
     'tokenizer (kind words), languages fo, fill yes'
@@ -55,14 +55,14 @@ def in_words(value: Any) -> str | None:  # noqa: ANN401
 
 
 def _members(name: str, value: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
-    """What is inside a value; members of a list have their own names, or are numbered."""
+    """Return the members of a value; those of a list have names of their own, or numbers."""
     if isinstance(value, dict):
         return sorted(value.items())
     return [_named(f"{name.removesuffix('s')}{number}", each) for number, each in enumerate(value)]
 
 
 def _named(name: str, member: Any) -> tuple[str, Any]:  # noqa: ANN401
-    """A tier has a name, a part of a cascade a kind and parameters."""
+    """Return a member and its name; a tier has a name, a nested generator has a kind."""
     if isinstance(member, dict) and isinstance(member.get("name"), str):
         return member["name"], {key: each for key, each in member.items() if key != "name"}
     if isinstance(member, dict) and member.keys() == {"kind", "parameters"}:
@@ -85,7 +85,7 @@ def _is_number(value: object) -> bool:
 
 
 def sparkline(values: list[float]) -> str:
-    """Numbers as a little curve, with its ends and its highest point; long ones are thinned out.
+    """Return numbers as a small curve, with its ends and its highest point.
 
     >>> sparkline([1, 2, 3, 2])
     '▁▅█▅ 1 to 2, highest 3'

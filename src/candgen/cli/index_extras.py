@@ -1,22 +1,13 @@
-"""What lies beside a generator in its folder: what its scores are worth, names of its entities."""
+"""What is stored with a generator in its folder: calibration, and names of its entities."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from candgen.protocols import Progress
     from candgen.tables.entities import Descriptions
     from candgen.tables.queries import Query
-
-Entities = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Table of entities to show: entity, language, name, description, type."
-    ),
-]
 
 
 def calibrate(
@@ -25,16 +16,16 @@ def calibrate(
     dev: "Sequence[Query]",
     progress: "Progress",
 ) -> str:
-    """Learn on dev what scores are worth, store that with the index, and say so."""
+    """Learn probabilities from dev, store them with the index, and return a sentence about it."""
     from candgen.generators.calibration import Calibration  # noqa: PLC0415
 
     progress("calibrating on dev", 0.0)
     Calibration.learn(generator, dev).store(output)
-    return f"Scores were turned into probabilities by {len(dev):,} dev queries."
+    return f"Probabilities of scores were calibrated on {len(dev):,} dev queries."
 
 
-class Table:
-    """A table of entities, read before the long work, so that a bad one costs nothing."""
+class EntityTable:
+    """A table of entities, read before the long work, so that an invalid one fails early."""
 
     def __init__(self, path: Path | None, progress: "Progress") -> None:
         from candgen.tables.entities import read_entities  # noqa: PLC0415
@@ -44,8 +35,8 @@ class Table:
             progress(f"reading {path}", 0.0)
             self.rows = read_entities(path)
 
-    def chosen(self, generator: Any) -> "Descriptions | None":  # noqa: ANN401
-        """What it says of the entities of a generator."""
+    def select(self, generator: Any) -> "Descriptions | None":  # noqa: ANN401
+        """Return what the table says about the entities of a generator."""
         from candgen.protocols import entity_ids_of  # noqa: PLC0415
         from candgen.tables.entities import Descriptions  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, whatever it looks like by the time it arrives."""
+"""Ctrl-C as a KeyboardInterrupt, also when another exception hides it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,22 +8,22 @@ from candgen.cli.output import note
 
 @contextmanager
 def interruptible(advice: str = "") -> Iterator[None]:
-    """Let Ctrl-C be a KeyboardInterrupt, and say what to do next.
+    """Raise KeyboardInterrupt for Ctrl-C, and print what to do next.
 
-    Numba makes a SystemError of it if it was just loading a kernel, sometimes by way of another.
+    If Numba is loading a kernel, it raises a SystemError instead, sometimes through another one.
     """
     try:
         yield
     except (KeyboardInterrupt, SystemError) as error:
-        if not any(isinstance(each, KeyboardInterrupt) for each in _behind(error)):
+        if not any(isinstance(each, KeyboardInterrupt) for each in _causes(error)):
             raise
         if advice:
             note(f"candgen: interrupted; {advice}")
         raise KeyboardInterrupt from error
 
 
-def _behind(error: BaseException | None) -> Iterator[BaseException]:
-    """An exception, and those that led to it."""
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception, and those that led to it."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

@@ -8,7 +8,7 @@ from candgen.paper.complexity import answer
 
 
 def main() -> None:
-    """Measure what the job on standard input says."""
+    """Measure the job on standard input; write the result to standard output."""
     json.dump(answer(METHODS, json.load(sys.stdin)), sys.stdout)
 
 

@@ -1,4 +1,4 @@
-"""What the words of a command line mean: tables, weights, tokenizers, parameters of methods."""
+"""Options that several commands share, and what their texts mean: tables, weights, parameters."""
 
 import math
 import os
@@ -14,29 +14,13 @@ import candgen
 from candgen.errors import ParameterError, StorageError
 
 if TYPE_CHECKING:
-    from candgen import CharNgrams
-    from candgen.protocols import Method
+    from candgen import CharNgrams, MentionTable
+    from candgen.protocols import Method, Progress
 
 ALPHA = 0.4
 LAM = 0.4
 NGRAMS = "2-5"
-"""What a method does where nothing is said; written here too so that --help can show it."""
-
-SkipBadRows = Annotated[
-    bool, typer.Option("--skip-bad-rows", help="Leave bad rows of tables out, and say how many.")
-]
-
-
-Workers = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, help="Processes to use.", show_default="one for each core"),
-]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on from what an interrupted run has finished.")
-]
-AllowTruncated = Annotated[
-    bool, typer.Option("--allow-truncated", help="Do not fail if the dump is cut off.")
-]
+"""The defaults of the method pti; written here too so that --help does not import NumPy."""
 
 
 class Unit(StrEnum):
@@ -47,7 +31,7 @@ class Unit(StrEnum):
 
 
 class Normalizer(StrEnum):
-    """How text is folded."""
+    """The text normalizers."""
 
     DEFAULT = "default"
     LATIN = "latin"
@@ -55,6 +39,91 @@ class Normalizer(StrEnum):
     IPA = "ipa"
     PAPER = "paper"
     NONE = "none"
+
+
+class Format(StrEnum):
+    """Output for people or for programs."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+def complete_index(incomplete: str) -> list[str]:
+    """Return the indexes whose paths begin so; if there are none, the shell completes file names.
+
+    A dataset has a manifest, too, and is left out.
+    """
+    folder, name = os.path.split(incomplete)
+    found = (manifest.parent for manifest in Path(folder).glob("*/manifest.json"))
+    return sorted(
+        str(each)
+        for each in found
+        if each.name.startswith(name) and not (each / "dev.tsv").exists()
+    )
+
+
+def check_seed(seed: int) -> int:
+    """Return a random seed of at most 63 bits; raise ParameterError for a larger one."""
+    if seed >= 2**63:
+        raise ParameterError(f"--seed {seed}: expected a whole number below 2**63")
+    return seed
+
+
+def option(metavar: str, text: str, *names: str, **settings: Any) -> Any:  # noqa: ANN401
+    """Return an option with its metavar and help text; the settings are those of Typer."""
+    return typer.Option(*names, metavar=metavar, help=text, **settings)
+
+
+IndexFolder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="INDEX", help="Index, made by candgen build.", autocompletion=complete_index
+    ),
+]
+NamedIndexes = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[NAME=]INDEX...",
+        help="Indexes, made by candgen build.",
+        autocompletion=complete_index,
+    ),
+]
+Pivots = Annotated[
+    list[str] | None, option("[LANG=]FILE", "Mention table of a pivot; may be repeated.", "--pivot")
+]
+English = Annotated[
+    str | None, option("[LANG=]FILE", "Mention table of English names, for neural methods.")
+]
+Entities = Annotated[
+    Path | None,
+    option("FILE", "Table of entities to show: entity, language, name, description, type."),
+]
+Settings = Annotated[
+    list[str] | None,
+    option(
+        "NAME=VALUE",
+        "Another parameter of the method, such as epochs=20; may be repeated.",
+        "--set",
+    ),
+]
+Lam = Annotated[
+    float | None,
+    option("NUMBER", "Weight of the posterior.", min=0, show_default="that of the index"),
+]
+OutputFolder = Annotated[Path, option("FOLDER", "Output folder.", "--output", "-o")]
+OutputFormat = Annotated[Format, typer.Option("--format", help="Output format.")]
+PerType = Annotated[int, option("N", "Maximum number of queries of each type.", min=1)]
+Seed = Annotated[int, option("N", "Random seed.", min=0, callback=check_seed)]
+SkipBadRows = Annotated[
+    bool, typer.Option("--skip-bad-rows", help="Skip invalid rows of tables; print how many.")
+]
+Workers = Annotated[
+    int | None, option("N", "Number of processes.", min=1, show_default="one per core")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")]
+AllowTruncated = Annotated[
+    bool, typer.Option("--allow-truncated", help="Exit with status 0 if the dump is truncated.")
+]
 
 
 class Named(NamedTuple):
@@ -66,7 +135,7 @@ class Named(NamedTuple):
 
 
 def parse_table(option: str, text: str, *, expected: str = "[LANG=]FILE") -> Named:
-    """What [LANG=]FILE means.
+    """Return the language and the path that [LANG=]FILE means.
 
     >>> parse_table("--pivot", "is=names/all.parquet").language
     'is'
@@ -78,14 +147,14 @@ def parse_table(option: str, text: str, *, expected: str = "[LANG=]FILE") -> Nam
     file = after if explicit else text
     language = before if explicit else Path(file).name.split(".")[0]
     if not file:
-        raise ParameterError(f"{option} {text!r} names no file: expected {expected}")
+        raise ParameterError(f"{option} {text!r} does not name a file: expected {expected}")
     if not language:
         raise ParameterError(f"{option} {text!r} has no name: expected {expected}")
     return Named(language, Path(file), explicit)
 
 
 def check_output(output: Path) -> None:
-    """Refuse, before the long work, what saving would refuse after it."""
+    """Raise StorageError before the long work if saving would raise it afterwards."""
     from candgen.storage import index_folder  # noqa: PLC0415
 
     there = os.access(output, os.F_OK)
@@ -93,21 +162,32 @@ def check_output(output: Path) -> None:
         index_folder.check_is_index_or_empty(output)
     place = output if there else output.absolute().parent
     if not os.access(place, os.W_OK | os.X_OK):
-        raise StorageError(
-            f"{output} cannot be written: {place} is not a folder that you may write into"
-        )
+        raise StorageError(f"{output} cannot be written: {place} is not a writable folder")
 
 
-def refuse_repeated(names: Sequence[str]) -> None:
-    """Refuse a name that stands for two tables."""
+def parse_tables(option: str, texts: Sequence[str] | None) -> list[Named]:
+    """Return the language and the path of each [LANG=]FILE, with every language once."""
+    named = [parse_table(option, text) for text in texts or ()]
+    reject_repeated([each.language for each in named])
+    return named
+
+
+def read_table(table: Named, progress: "Progress", *, skip_bad_rows: bool) -> "MentionTable":
+    """Read a mention table that an option names."""
+    progress(f"reading {table.path}", 0.0)
+    return candgen.MentionTable.read(table.path, skip_bad_rows=skip_bad_rows)
+
+
+def reject_repeated(names: Sequence[str]) -> None:
+    """Raise ParameterError if one language names two tables."""
     if repeated := [name for name in names if names.count(name) > 1]:
         raise ParameterError(
-            f"{repeated[0]!r} names more than one table: give each a language of its own, LANG=FILE"
+            f"{repeated[0]!r} names more than one table: give each its own language, LANG=FILE"
         )
 
 
 def check_training_inputs(name: str, method: "Method", *, english: bool, dev: bool) -> None:
-    """Refuse English names and dev queries that are of no use, and the lack of those that are."""
+    """Raise ParameterError if the method needs other inputs, or cannot use one of these."""
     if method.neural and not english:
         raise ParameterError(
             f"{name} compares mentions with English names: give --english FILE, a table of them"
@@ -115,11 +195,11 @@ def check_training_inputs(name: str, method: "Method", *, english: bool, dev: bo
     useful = {"--english": method.neural, "--dev": method.neural or method.dev}
     for option, given in (("--english", english), ("--dev", dev)):
         if given and not useful[option]:
-            raise ParameterError(f"{option} is of no use to {name}: drop it")
+            raise ParameterError(f"{option} is not used by the method {name}: drop it")
 
 
 def parse_alphas(texts: Sequence[str], pivots: Sequence[str]) -> dict[str, float]:
-    """The weight of each pivot, from [LANG=]NUMBER each.
+    """Return the weight of each pivot, from [LANG=]NUMBER each.
 
     >>> parse_alphas(["0.2", "da=0.1"], ["is", "da"])
     {'is': 0.2, 'da': 0.1}
@@ -129,7 +209,7 @@ def parse_alphas(texts: Sequence[str], pivots: Sequence[str]) -> dict[str, float
         language, _, number = text.rpartition("=")
         if "=" in text and language not in pivots:
             known = f"the pivots are {', '.join(pivots)}" if pivots else "there are no pivots"
-            raise ParameterError(f"--alpha {text}: {language!r} is no pivot; {known}")
+            raise ParameterError(f"--alpha {text}: {language!r} is not a pivot; {known}")
         if language in given:
             whose = f"of {language!r}" if language else "of all pivots"
             raise ParameterError(f"--alpha gives the weight {whose} twice: drop one")
@@ -143,7 +223,7 @@ def parse_alphas(texts: Sequence[str], pivots: Sequence[str]) -> dict[str, float
 
 
 def parse_ngrams(text: str, unit: Unit) -> "CharNgrams":
-    """The tokenizer that LOW-HIGH, or one number for both, means."""
+    """Return the tokenizer that LOW-HIGH, or one number for both, means."""
     low, _, high = text.partition("-")
     try:
         return candgen.CharNgrams(int(low), int(high or low), unit.value)
@@ -154,9 +234,9 @@ def parse_ngrams(text: str, unit: Unit) -> "CharNgrams":
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
-    """Parameters of a method, from NAME=VALUE each: booleans, numbers, or else strings.
+    """Return parameters of a method, from NAME=VALUE each: booleans, numbers, else strings.
 
-    What has commas is a list; a comma at the end makes a list of one.
+    A value with commas is a list; a comma at the end makes a list of one.
 
     >>> parse_settings(["epochs=20", "mu=0.1", "released=true", "fusion=counts", "space=fo,is"])
     {'epochs': 20, 'mu': 0.1, 'released': True, 'fusion': 'counts', 'space': ['fo', 'is']}
@@ -176,7 +256,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> bool | int | float | str:
-    """The value that a text means; what JSON cannot hold, such as nan, stays a string."""
+    """Return the value that a text means; nan and inf, which JSON cannot hold, stay strings."""
     if text in ("true", "false"):
         return text == "true"
     if re.fullmatch(r"[+-]?[0-9]{1,18}", text):
@@ -188,7 +268,7 @@ def parse_value(text: str) -> bool | int | float | str:
 
 
 def known_method(name: str) -> "Method":
-    """The method of this name."""
+    """Return the method of this name; raise ParameterError if there is none."""
     from candgen.generators.registry import METHODS  # noqa: PLC0415
 
     if name not in METHODS:
@@ -197,8 +277,8 @@ def known_method(name: str) -> "Method":
 
 
 def reject_unknown_options(name: str, method: "Method", options: Mapping[str, str]) -> None:
-    """Refuse options, by the parameters they stand for, that a method does not have."""
+    """Raise ParameterError for an option whose parameter the method does not have."""
     known = [*method.grid, *sorted(method.options)]
-    if strangers := [option for parameter, option in options.items() if parameter not in known]:
+    if unknown := [option for parameter, option in options.items() if parameter not in known]:
         listed = f"whose parameters are {', '.join(known)}" if known else "which has no parameters"
-        raise ParameterError(f"{strangers[0]} is not for the method {name}, {listed}")
+        raise ParameterError(f"{unknown[0]} is not for the method {name}, {listed}")

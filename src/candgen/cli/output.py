@@ -5,8 +5,10 @@ import io
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
@@ -15,15 +17,16 @@ from rich.table import Table
 from candgen.errors import CandgenError
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+LONGEST_EXAMPLE = 100
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def write(text: str) -> None:
-    """Write to stdout, in UTF-8 whatever the locale, and let the reader have it at once."""
+    """Write to stdout in UTF-8, whatever the locale, and flush."""
     try:
         if sys.stdout is None:
             raise OSError("it is closed")
-        # Part of a path that is no UTF-8 becomes \udcff, which JSON can read.
+        # A byte of a path that is not UTF-8 becomes \udcff, which JSON can read.
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         sys.stdout.buffer.flush()
     except BrokenPipeError:
@@ -34,11 +37,17 @@ def write(text: str) -> None:
 
 
 def note(sentence: str) -> None:
-    """Tell a person something on stderr, if there is one that takes it."""
+    """Print a line to stderr for people; do nothing if stderr is closed."""
     with contextlib.suppress(OSError):
         if sys.stderr is not None:
             sys.stderr.write(f"{sentence}\n")
             sys.stderr.flush()
+
+
+def suggest_query(output: Path, mention: str) -> None:
+    """Print a command that queries a new index, unless the mention is very long."""
+    if len(shlex.quote(mention)) <= LONGEST_EXAMPLE:
+        note(f"try: {shlex.join(['candgen', 'query', str(output), mention, '-k', '5'])}")
 
 
 def write_json(value: object) -> None:
@@ -47,9 +56,9 @@ def write_json(value: object) -> None:
 
 
 def show(*pieces: RenderableType, whole: bool = False) -> None:
-    """Write pieces for a person to read; in colour only on a terminal, and there as wide as it.
+    """Write pieces for people to read: on a terminal, in colour and as wide as the terminal.
 
-    With ``whole`` they are rather too wide for it than cut.
+    With ``whole`` they may be wider than the terminal, but are not cut.
     """
     console = Console(markup=False, emoji=False, highlight=False)
     room = console.options.update(max_width=10_000)
@@ -58,7 +67,7 @@ def show(*pieces: RenderableType, whole: bool = False) -> None:
         console.width = max([console.width, *(each.maximum for each in needed)])
     elif whole:
         console.width = max([console.width, *(each.minimum for each in needed)])
-    # Not console.capture(), which writes to stdout, if only nothing: that, too, can fail.
+    # Not console.capture(), which writes an empty string to stdout: even that can fail.
     text = io.StringIO()
     paper = Console(
         file=text,
@@ -76,7 +85,7 @@ def show(*pieces: RenderableType, whole: bool = False) -> None:
 
 
 def table(*columns: str, right: Iterable[str] = ()) -> Table:
-    """An empty table; the columns named in ``right`` hold numbers."""
+    """Return an empty table; the columns named in ``right`` hold numbers."""
     made = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         justify = "right" if column in right else "left"
@@ -85,12 +94,12 @@ def table(*columns: str, right: Iterable[str] = ()) -> Table:
 
 
 def visible(text: str) -> str:
-    """The text without what would steer a terminal."""
+    """Return the text without control characters, which a terminal would obey."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def bar(share: float, width: int = 20) -> str:
-    """A bar that is full at 1.
+    """Return a bar that is full at 1.
 
     >>> bar(0.5, 4), bar(0.001, 4), bar(0, 4)
     ('██', '▏', '')

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import candgen
-from candgen.cli.options import Normalizer, SkipBadRows, parse_table
+from candgen.cli.options import Normalizer, Seed, SkipBadRows, option, parse_table
 from candgen.cli.output import note, show, write, write_json
 from candgen.cli.progress import progress_bar
 from candgen.errors import MissingExtraError, ParameterError, StorageError
@@ -16,19 +16,19 @@ from candgen.errors import MissingExtraError, ParameterError, StorageError
 if TYPE_CHECKING:
     from candgen import PivotRanking
 
-DRAWINGS = (".svg", ".png")
+PLOT_SUFFIXES = (".svg", ".png")
 
 
 class Format(StrEnum):
-    """How the ranking is written."""
+    """The output formats."""
 
     TABLE = "table"
     CSV = "csv"
     JSON = "json"
 
 
-class By(StrEnum):
-    """What each language is chosen to raise."""
+class Objective(StrEnum):
+    """What the choice of languages maximizes."""
 
     CEILING = "ceiling"
     CLOSENESS = "closeness"
@@ -38,52 +38,44 @@ def pivots(
     *,
     target: Annotated[
         str,
-        typer.Option(
-            metavar="[LANG=]FILE",
-            help="The target's table, or its names alone: one a line, or a column mention.",
+        option(
+            "[LANG=]FILE",
+            "Mention table of the target, or names only: one per line, or a column mention.",
         ),
     ],
-    candidates: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Mention tables <lang>.*, one for each language.")
-    ],
-    by: Annotated[
-        By, typer.Option(help="Raise what exists at all, or how alike the names are that exist.")
-    ] = By.CEILING,
-    most: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="The most languages to choose.", show_default="all"),
+    pivot_tables: Annotated[Path, option("FOLDER", "Mention tables <lang>.*, one per language.")],
+    objective: Annotated[
+        Objective,
+        typer.Option(help="Maximize the entities covered, or the similarity of their names."),
+    ] = Objective.CEILING,
+    max_pivots: Annotated[
+        int | None, option("N", "Maximum number of languages to choose.", min=1, show_default="all")
     ] = None,
-    least: Annotated[
-        float, typer.Option(metavar="POINTS", min=0.0, help="Stop where no language adds so much.")
+    min_gain: Annotated[
+        float, option("POINTS", "Stop when no language adds this much.", min=0.0)
     ] = 0.01,
     normalizer: Annotated[
-        Normalizer, typer.Option(help="How text is folded before names are compared.")
+        Normalizer, typer.Option(help="Text normalizer for the comparison of names.")
     ] = Normalizer.LATIN,
-    sample: Annotated[
-        int, typer.Option(metavar="N", min=1, help="The most names to look at, of names alone.")
-    ] = 2000,
-    seed: Annotated[
-        int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="Another sample.")
-    ] = 0,
+    sample: Annotated[int, option("N", "Sample size, for a target of names only.", min=1)] = 2000,
+    seed: Seed = 0,
     skip_bad_rows: SkipBadRows = False,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.svg", help="Draw the curve there; .svg or .png.")
+        Path | None, option("FILE.svg", "Plot the curve to a .svg or .png file.")
     ] = None,
-    form: Annotated[
-        Format, typer.Option("--format", help="For a person, or for a program.")
-    ] = Format.TABLE,
+    form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TABLE,
 ) -> None:
-    """Say which languages to learn from: how much of a target each covers, and what each adds.
+    """Rank languages as pivots of a target: coverage and gain.
 
     \b
     Examples:
-      candgen pivots --target fo=fo.parquet --candidates names
-      candgen pivots --target fo=fo.parquet --candidates names --by closeness --most 8 \\
-        --plot pivots.svg
-      candgen pivots --target fo=names.txt --candidates names
+      candgen pivots --target fo=fo.parquet --pivot-tables names
+      candgen pivots --target fo=fo.parquet --pivot-tables names \\
+        --objective closeness --max-pivots 8 --plot pivots.svg
+      candgen pivots --target fo=names.txt --pivot-tables names
 
-    Names alone, without entities, are enough; then everything is an estimate. If the package
-    lang2vec is installed, there is also the distance of the languages' families.
+    Names without entities are enough; then all figures are estimates. If the package lang2vec is
+    installed, the output also has the distance between the language families.
     """
     from candgen.tables.table_folder import TableFolder  # noqa: PLC0415
     from candgen.tables.target_file import read_target  # noqa: PLC0415
@@ -94,17 +86,17 @@ def pivots(
     with progress_bar() as progress:
         progress(f"reading {named.path}", 0.0)
         known = read_target(named.path, skip_bad_rows=skip_bad_rows)
-        folder = TableFolder(candidates, skip_bad_rows=skip_bad_rows, without=named.language)
+        folder = TableFolder(pivot_tables, skip_bad_rows=skip_bad_rows, without=named.language)
         ranking = candgen.rank_pivots(
             known,
             folder,
-            by=by.value,
+            by=objective.value,
             language=named.language,
             normalizer=normalizer.value,
             sample=sample,
             seed=seed,
-            most=most,
-            least=least,
+            most=max_pivots,
+            least=min_gain,
             distances=_distances(named.language, list(folder)),
             progress=progress,
         )
@@ -122,17 +114,19 @@ def _distances(target: str, languages: list[str]) -> dict[str, float]:
     try:
         return distances(target, languages)
     except MissingExtraError:
-        return {}  # a column that is not there
+        return {}  # then the output has no such column
 
 
 def _check_plot(path: Path) -> None:
-    """Refuse before the work what would fail after it."""
-    if path.suffix not in DRAWINGS:
-        raise ParameterError(f"--plot {path}: expected a name that ends in {' or '.join(DRAWINGS)}")
+    """Raise an error before the work if the plot would fail after it."""
+    if path.suffix not in PLOT_SUFFIXES:
+        raise ParameterError(
+            f"--plot {path}: expected a name that ends in {' or '.join(PLOT_SUFFIXES)}"
+        )
     if find_spec("matplotlib") is None:
         raise MissingExtraError("--plot needs matplotlib: pip install 'candgen[plots]'")
     if not path.resolve().parent.is_dir():
-        raise ParameterError(f"--plot {path}: {path.parent} is not a folder, make it first")
+        raise ParameterError(f"--plot {path}: {path.parent} is not a folder: make it first")
 
 
 def _draw(ranking: "PivotRanking", path: Path) -> None:

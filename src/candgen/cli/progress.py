@@ -1,4 +1,4 @@
-"""What a person sees on stderr while a long command runs; where nobody looks, nothing is shown."""
+"""Progress on stderr while a long command runs; nothing is shown if stderr is not a terminal."""
 
 import sys
 import time
@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, TextIO
 from rich.console import Console
 from rich.progress import (
     BarColumn,
+    DownloadColumn,
     Progress,
     ProgressColumn,
     SpinnerColumn,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -24,85 +26,95 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float], None]]:
-    """A function to call with what is being done and the share of it that is done.
+    """Yield a function to call with the current step and the fraction of it that is done.
 
-    A share of 0 shows a bar that only moves: many steps cannot tell how far they are.
+    A fraction of 0 shows a bar that only moves: many steps do not know their length.
     """
     if not is_terminal(sys.stderr):
-        yield lambda _doing, _share: None
+        yield lambda _doing, _fraction: None
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with _on_stderr(*columns) as bar:
+    with _on_stderr(SpinnerColumn(), BarColumn(), TimeElapsedColumn()) as bar:
         task = bar.add_task("", total=None)
 
-        def show(doing: str, share: float) -> None:
-            bar.update(task, description=doing, total=1.0 if share else None, completed=share)
+        def show(doing: str, fraction: float) -> None:
+            total = 1.0 if fraction else None
+            bar.update(task, description=doing, total=total, completed=fraction)
 
         yield show
 
 
 @contextmanager
 def mention_counter() -> Iterator[Callable[[int], None]]:
-    """A function to call with the number of mentions that were just answered.
+    """Yield a function to call with the number of mentions that were just answered.
 
-    Nothing is shown where the answers themselves go to the terminal.
+    Nothing is shown if the answers themselves go to the terminal.
     """
     if is_terminal(sys.stdout) or not is_terminal(sys.stderr):
         yield lambda _answered: None
         return
     start, total = time.perf_counter(), 0
-    with _on_stderr(SpinnerColumn(), TextColumn("{task.description}")) as line:
+    with _on_stderr(SpinnerColumn()) as line:
         task = line.add_task("no mentions yet", total=None)
 
         def count(answered: int) -> None:
             nonlocal total
             total += answered
             rate = total / (time.perf_counter() - start)
-            line.update(task, description=f"{total:,} mentions, {rate:,.0f} a second")
+            line.update(task, description=f"{total:,} mentions, {rate:,.0f} per second")
 
         yield count
 
 
 @contextmanager
 def byte_bar() -> Iterator[Callable[["Reading"], None]]:
-    """A function to call with how far the reading of a dump is: MB a second, pages, time left."""
+    """Yield a function to call with the progress of reading a dump: speed, pages, time left."""
     if not is_terminal(sys.stderr):
         yield lambda _reading: None
         return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
+    columns = (SpinnerColumn(), BarColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with _on_stderr(*columns) as bar:
         task = bar.add_task("", total=None)
-
         doing = ""
 
         def show(reading: "Reading") -> None:
             nonlocal doing
-            if reading.doing != doing:  # its speed is not that of what was done before
+            if reading.doing != doing:  # a new step has its own speed
                 doing = reading.doing
                 bar.reset(task, total=reading.total)
             pages = f", {reading.pages:,} pages" if reading.pages else ""
-            bar.update(
-                task,
-                description=f"{reading.doing}{pages}",
-                total=reading.total,
-                completed=reading.done,
-            )
+            description = f"{reading.doing}{pages}"
+            bar.update(task, description=description, total=reading.total, completed=reading.done)
 
         yield show
 
 
+@contextmanager
+def file_bars() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function to call, in any thread, with a file's name, bytes so far, and size."""
+    if not is_terminal(sys.stderr):
+        yield lambda _name, _done, _size: None
+        return
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    tasks: dict[str, TaskID] = {}
+    with _on_stderr(*columns) as bars:
+
+        def update(name: str, done: int, size: int) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=size)
+            bars.update(tasks[name], completed=done, visible=done < size)
+
+        yield update
+
+
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person looks at it; a stream that was closed before we started is None."""
+    """Return whether a stream is a terminal; a stream that was closed at the start is None."""
     return stream is not None and stream.isatty()
 
 
 def _on_stderr(*columns: ProgressColumn) -> Progress:
+    """Return bars with the description of the task before all columns but a spinner."""
+    at = int(isinstance(columns[0], SpinnerColumn))
+    described = (*columns[:at], TextColumn("{task.description}"), *columns[at:])
     # stdout is not rich's to redirect: programs read it.
     console = Console(stderr=True, markup=False)
-    return Progress(*columns, console=console, transient=True, redirect_stdout=False)
+    return Progress(*described, console=console, transient=True, redirect_stdout=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from candgen.cli.options import Normalizer, SkipBadRows
+from candgen.cli.options import Normalizer, OutputFolder, PerType, Seed, SkipBadRows, option
 from candgen.cli.output import note, show
 from candgen.cli.progress import progress_bar
 from candgen.errors import MissingExtraError, ParameterError
@@ -26,89 +26,77 @@ def reproduce(
     context: typer.Context,
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NAME...", help=f"What to make: {', '.join(EXHIBITS)}, all."),
+        typer.Argument(metavar="NAME...", help=f"Tables and figures: {', '.join(EXHIBITS)}, all."),
     ],
     *,
     data: Annotated[
         Path,
-        typer.Option(
-            metavar="FOLDER",
-            help="Mention tables <lang>.*, or folders <lang> as the paper's authors released them.",
+        option(
+            "FOLDER",
+            "Mention tables <lang>.*, or folders <lang> as the paper's authors released them.",
         ),
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write to.")
-    ],
+    output: OutputFolder,
     pairs: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "TARGET-PIVOT",
+            "Language pair, or TARGET-PIVOT+PIVOT; may be repeated.",
             "--pair",
-            metavar="TARGET-PIVOT",
-            help="Or TARGET-PIVOT+PIVOT; may be repeated.",
             show_default="the paper's nine",
         ),
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME,NAME",
-            help=f"Which methods: {', '.join(CATALOGUE)}, or all.",
+        option(
+            "NAME,NAME",
+            f"Methods: {', '.join(CATALOGUE)}, or all.",
             show_default="all but neural ones",
         ),
     ] = None,
     epochs: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=1, help="The most epochs of neural methods.", show_default="their own"
-        ),
+        option("N", "Maximum epochs of neural methods.", min=1, show_default="their own"),
     ] = None,
     training_pairs: Annotated[
         int | None,
-        typer.Option(
-            "--pairs",
-            metavar="N",
-            min=1,
-            help="The most training pairs of neural methods.",
-            show_default="their own",
-        ),
+        option("N", "Maximum training pairs of neural methods.", min=1, show_default="their own"),
     ] = None,
-    per_type: Annotated[
-        int, typer.Option(metavar="N", min=1, help="The most queries of each type.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="Another draw.")] = 0,
-    normalizer: Annotated[
-        Normalizer, typer.Option(help="How text is folded.")
-    ] = Normalizer.DEFAULT,
+    per_type: PerType = 1000,
+    seed: Seed = 0,
+    normalizer: Annotated[Normalizer, typer.Option(help="Text normalizer.")] = Normalizer.DEFAULT,
     zero_shot_only: Annotated[
         str | None,
-        typer.Option(
-            metavar="LANG,LANG",
-            help="Targets without training data, or none.",
+        option(
+            "LANG,LANG",
+            "Targets without training data, or none.",
             show_default="the paper's: co,olo,tk",
         ),
     ] = None,
     high_resource: Annotated[
         str | None,
-        typer.Option(
-            metavar="LANG,LANG",
-            help="Languages evaluated with their own data alone.",
+        option(
+            "LANG,LANG",
+            "Languages evaluated with their own data only.",
             show_default=f"those of {','.join(HIGH_RESOURCE)} that are pivots here",
         ),
     ] = None,
     skip_bad_rows: SkipBadRows = False,
-    figures: Annotated[bool, typer.Option(help="Draw the figures, which needs matplotlib.")] = True,
+    figures: Annotated[bool, typer.Option(help="Plot the figures, which needs matplotlib.")] = True,
 ) -> None:
-    """Make tables and figures of the paper: our figures beside the published ones.
+    """Reproduce the paper's tables and figures.
 
     \b
     Examples:
       candgen reproduce all --data names -o results
-      candgen reproduce main-results --data names --pair mk-bg --pair fo-is+da -o results
+      candgen reproduce main-results --data names --pair mk-bg --pair fo-is+da \\
+        -o results
       candgen reproduce main-results query-types --methods all --epochs 20 \\
         --data names -o results
 
-    Parameters are chosen on dev, everything shown is on test. What was measured is kept in the
-    folder, so a run that was interrupted goes on where it stopped. report.html has it all.
+    Our figures are shown beside the published ones. Parameters are chosen on dev; everything shown
+    is measured on test. Measurements are kept in the
+    output folder, so the same command continues an interrupted run. report.html has everything.
     """
     from candgen.paper.cache import Records  # noqa: PLC0415
     from candgen.paper.corpus import Corpus  # noqa: PLC0415
@@ -132,11 +120,11 @@ def reproduce(
         high_resource=_high_resource(high_resource, known),
     )
     if exhibits == ("high-resource",) and not study.high_resource:
-        raise ParameterError("no pair has a high-resource pivot: say --high-resource LANG")
+        raise ParameterError("no pair has a high-resource pivot: give --high-resource LANG")
     study.check()
     if figures and find_spec("matplotlib") is None:
         raise MissingExtraError(
-            "figures need matplotlib: pip install 'candgen[plots]', or say --no-figures"
+            "figures need matplotlib: pip install 'candgen[plots]', or add --no-figures"
         )
     with progress_bar() as progress:
         made = make(
@@ -186,12 +174,14 @@ def _pairs(
     return with_zero_shot_only(chosen, named)
 
 
-def _budget(epochs: int | None, pairs: int | None, methods: Mapping[str, Any]) -> dict[str, Any]:
-    """What neural methods may use at most; refused where no method would notice."""
-    asked = {name: value for name, value in (("epochs", epochs), ("pairs", pairs)) if value}
-    for name, value in asked.items():
-        if not any(name in method.options for method in methods.values()):
+def _budget(
+    epochs: int | None, training_pairs: int | None, methods: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the training budget of neural methods; raise ParameterError if none has one."""
+    budget = {"epochs": ("--epochs", epochs), "pairs": ("--training-pairs", training_pairs)}
+    for name, (spelling, value) in budget.items():
+        if value and not any(name in method.options for method in methods.values()):
             raise ParameterError(
-                f"--{name} {value}: none of {', '.join(methods)} is trained so, drop it"
+                f"{spelling} {value}: none of {', '.join(methods)} has this parameter: drop it"
             )
-    return asked
+    return {name: value for name, (_, value) in budget.items() if value}

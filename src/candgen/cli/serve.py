@@ -1,100 +1,76 @@
-"""``candgen serve``: the HTTP API, the Reconciliation API and a page to try, from one command."""
+"""``candgen serve``: the HTTP API, the Reconciliation API and a web page."""
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from candgen.cli.index_extras import Table
+import candgen
+from candgen.cli.index_extras import EntityTable
+from candgen.cli.options import NamedIndexes, option
 from candgen.cli.output import note, write
-from candgen.cli.progress import progress_bar
+from candgen.cli.progress import is_terminal, progress_bar
 from candgen.errors import MissingExtraError, ParameterError
-
-if TYPE_CHECKING:
-    from candgen.protocols import Progress
 
 
 def serve(
-    indexes: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[NAME=]INDEX...",
-            help="Folders made by candgen build; the first is the default.",
-        ),
-    ],
+    indexes: NamedIndexes,
     *,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 is for everybody.")
+        str, option("ADDRESS", "Address to bind; 0.0.0.0 listens on all interfaces.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="0 takes any that is free.")
-    ] = 8000,
-    workers: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Processes that answer; they share the indexes.")
-    ] = 1,
+    port: Annotated[int, option("N", "Port; 0 picks a free one.", min=0, max=65535)] = 8000,
+    workers: Annotated[int, option("N", "Number of worker processes.", min=1)] = 1,
     entities: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="[NAME=]FILE",
-            help="Table of names, descriptions and types of entities, stored with the index.",
+        option(
+            "[NAME=]FILE",
+            "Table of names, descriptions and types of entities, stored with the index.",
         ),
     ] = None,
-    match: Annotated[
-        float,
-        typer.Option(
-            metavar="P", min=0, max=1, help="How likely a first candidate must be to be a match."
-        ),
+    match_threshold: Annotated[
+        float, option("P", "Minimum probability of a match.", min=0, max=1)
     ] = 0.9,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="Where clients reach the service, if it is behind a proxy."
-        ),
-    ] = None,
+    url: Annotated[str | None, option("URL", "Public address, if behind a proxy.")] = None,
     api_key_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Holds a key that clients must send.",
+        option(
+            "FILE",
+            "File with the API key that clients must send.",
             show_default="the variable CANDGEN_API_KEY, if it is set",
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not log requests.")] = False,
-    max_body: Annotated[int, typer.Option(metavar="BYTES", min=1, help="Size of a request.")] = 1
-    << 20,
-    max_batch: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Mentions in a request.")
-    ] = 1000,
-    max_mention: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Characters of a mention.")
-    ] = 1000,
-    max_k: Annotated[int, typer.Option(metavar="N", min=1, help="Candidates of a mention.")] = 1000,
+    max_body: Annotated[int, option("BYTES", "Maximum size of a request.", min=1)] = 1 << 20,
+    max_batch: Annotated[int, option("N", "Maximum mentions per request.", min=1)] = 1000,
+    max_mention: Annotated[int, option("N", "Maximum characters per mention.", min=1)] = 1000,
+    max_k: Annotated[int, option("N", "Maximum candidates per mention.", min=1)] = 1000,
     max_candidates: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Candidates in an answer: mentions times k.")
+        int, option("N", "Maximum candidates per request: mentions * k.", min=1)
     ] = 100_000,
-    max_seconds: Annotated[
-        float, typer.Option(metavar="S", min=0.01, help="Time for the work on a request.")
+    work_timeout: Annotated[
+        float, option("S", "Timeout for the work on a request.", min=0.01)
     ] = 30.0,
-    max_wait: Annotated[
-        float, typer.Option(metavar="S", min=0.01, help="Time in which a request must arrive.")
+    request_timeout: Annotated[
+        float, option("S", "Timeout for receiving a request.", min=0.01)
     ] = 10.0,
     max_requests: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Requests at once, in each worker.")
+        int, option("N", "Maximum concurrent requests per worker.", min=1)
     ] = 64,
 ) -> None:
-    """Answer over HTTP: a JSON API, the Reconciliation API for OpenRefine, and a page to try.
+    """Serve a JSON API, the Reconciliation API and a web page.
 
     \b
     Examples:
       candgen serve fo.candgen
       candgen serve fo.candgen mk.candgen --port 9000 --workers 2
       candgen serve fo=new/fo.candgen --entities fo=entities.parquet
-      kill -HUP PID                  # answers from indexes that were built again, without a gap
+      kill -HUP PID            # load rebuilt indexes again, without downtime
 
-    The address is printed when it answers; a log of requests, a JSON object a line, goes to stderr.
-    Ctrl-C ends it, after the requests in flight. OpenRefine takes the address with /reconcile, or
-    /reconcile/NAME, behind it.
+    The first index is the default. The address is printed when the service is ready. Requests are
+    logged to stderr, one JSON object per line. Ctrl-C stops the service after the requests in
+    progress. OpenRefine takes the address followed by /reconcile or /reconcile/NAME.
     """
     from candgen.service.settings import Limits, Settings, check_limits, name_indexes, read_key  # noqa: PLC0415
 
@@ -115,27 +91,29 @@ def serve(
         mention=max_mention,
         k=max_k,
         candidates=max_candidates,
-        work_timeout=max_seconds,
-        request_timeout=max_wait,
+        work_timeout=work_timeout,
+        request_timeout=request_timeout,
         concurrency=max_requests,
     )
     check_limits(limits)
-    settings = Settings(named, limits, match, url, key=read_key(api_key_file), log=not quiet)
+    settings = Settings(
+        named, limits, match_threshold, url, key=read_key(api_key_file), log=not quiet
+    )
     check_indexes(named)
     _describe(named, entities or [])
     if settings.key is None and host not in ("127.0.0.1", "::1", "localhost"):
-        note(f"candgen: everybody who reaches {host} may ask: set CANDGEN_API_KEY to want a key")
+        note(f"candgen: {host} answers every client: set CANDGEN_API_KEY to require an API key")
 
     def show_address(address: str) -> None:
         write(f"{address}\n")
-        if sys.stdout is not None and sys.stdout.isatty():
-            note(f"OpenRefine: {address}reconcile    Ctrl-C ends it")
+        if is_terminal(sys.stdout):
+            note(f"OpenRefine: {address}reconcile    Ctrl-C stops it")
 
     run(settings, host=host, port=port, workers=workers, on_ready=show_address)
 
 
 def check_indexes(named: dict[str, str]) -> None:
-    """Refuse, before anything is started, what cannot be opened."""
+    """Raise StorageError for an index that cannot be opened, before anything is started."""
     from candgen.storage import index_folder  # noqa: PLC0415
 
     for folder in named.values():
@@ -149,13 +127,7 @@ def _describe(named: dict[str, str], tables: list[str]) -> None:
         if not equals or name not in named:
             name, file = next(iter(named)), text
         with progress_bar() as progress:
-            _store_table(named[name], Path(file), progress)
-
-
-def _store_table(folder: str, file: Path, progress: "Progress") -> None:
-    import candgen  # noqa: PLC0415
-
-    shown = Table(file, progress).chosen(candgen.load(folder))
-    if shown is not None:
-        shown.store(folder)
-        note(f"{folder}: {len(shown.entities):,} entities described")
+            shown = EntityTable(Path(file), progress).select(candgen.load(named[name]))
+            if shown is not None:
+                shown.store(named[name])
+                note(f"{named[name]}: {len(shown.entities):,} entities described")

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import candgen
-from candgen.cli.build import Normalizer, SkipBadRows, parse_table
+from candgen.cli.options import (
+    Normalizer,
+    OutputFolder,
+    PerType,
+    Seed,
+    SkipBadRows,
+    parse_table,
+    read_table,
+)
 from candgen.cli.output import show, table
 from candgen.cli.progress import progress_bar
 from candgen.errors import CandgenError, StorageError, TableError
@@ -26,56 +34,49 @@ class Setting(StrEnum):
 
 
 class Layout(StrEnum):
-    """How the folder is laid out."""
+    """The layouts of the output folder."""
 
     CANDGEN = "candgen"
     RELEASED = "released"
 
 
 def split(
-    names: Annotated[str, typer.Argument(metavar="[LANG=]FILE", help="The target's table.")],
-    *,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", metavar="FOLDER", help="The folder to write; a dataset is replaced."
-        ),
+    names: Annotated[
+        str, typer.Argument(metavar="[LANG=]FILE", help="Mention table of the target.")
     ],
-    per_type: Annotated[
-        int, typer.Option(metavar="N", min=1, help="The most queries of each type, dev and test.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another draw.")] = 0,
+    *,
+    output: OutputFolder,
+    per_type: PerType = 1000,
+    seed: Seed = 0,
     setting: Annotated[
         Setting,
-        typer.Option(
-            help="zero-shot: all pairs become queries; high-resource: easy and medium ones only."
-        ),
+        typer.Option(help="zero-shot: all pairs become queries; high-resource: no hard queries."),
     ] = Setting.JOINT,
     normalizer: Annotated[
         Normalizer,
-        typer.Option(help="Types are those of mentions folded so; default for what build does."),
+        typer.Option(help="Text normalizer for the query types; that of build is default."),
     ] = Normalizer.NONE,
     skip_bad_rows: SkipBadRows = False,
     layout: Annotated[
         Layout, typer.Option(help="released: FOLDER/LANG, laid out as the paper's authors did.")
     ] = Layout.CANDGEN,
 ) -> None:
-    """Split a target's mention table into training data, dev and test queries.
+    """Split a mention table into train, dev and test.
 
     \b
     Examples:
       candgen split fo=fo.parquet -o fo.dataset
       candgen split co.tsv.gz --setting zero-shot -o co.dataset
 
-    Easy queries stay in the training data. Of medium ones another mention of the entity stays, and
-    of hard ones nothing. Small tables give fewer queries: at most 20% of the entities become hard.
+    The pair of an easy query stays in train. For a medium query, another mention of its entity
+    stays; for a hard query, none does. Small tables give fewer queries: at most 20% of the
+    entities become hard. A dataset in the output folder is replaced.
     """
     named = parse_table("[LANG=]FILE", names)
     with progress_bar() as progress:
-        progress(f"reading {named.path}", 0.0)
-        whole = candgen.MentionTable.read(named.path, skip_bad_rows=skip_bad_rows)
+        whole = read_table(named, progress, skip_bad_rows=skip_bad_rows)
         if len(whole) == 0:
-            raise TableError(f"{named.path} has no pairs: there is nothing to split")
+            raise TableError(f"{named.path} has no pairs: give a table with some")
         progress("drawing queries", 0.0)
         made = candgen.split(
             whole,
@@ -103,7 +104,7 @@ def _write(made: "Split", output: Path, layout: Layout, language: str) -> None:
         output.mkdir(parents=True, exist_ok=True)
         write_released(output / language, made)
     except (OSError, CandgenError) as error:
-        for each in missing:  # nothing is left behind
+        for each in missing:  # leave no empty folder behind
             with contextlib.suppress(OSError):
                 each.rmdir()
         if isinstance(error, CandgenError):
@@ -112,7 +113,7 @@ def _write(made: "Split", output: Path, layout: Layout, language: str) -> None:
 
 
 def _show(made: "Split", output: Path) -> None:
-    """The numbers that were achieved."""
+    """Print the numbers of queries."""
     numbers = table("", "easy", "medium", "hard", "all", right=("easy", "medium", "hard", "all"))
     for name, sizes in made.sizes.items():
         cells = (

@@ -1,4 +1,4 @@
-"""Lines of standard input, as they come."""
+"""Lines of standard input, as they arrive."""
 
 import contextlib
 import io
@@ -14,15 +14,17 @@ _MARK = b"\xef\xbb\xbf"  # a byte order mark
 
 
 def stdin_lines(at_most: int) -> Iterator[list[str]]:
-    """The lines of standard input without their line ends, at most so many at a time.
+    """Yield the lines of standard input without their line ends, in batches.
 
-    Lines are given out as soon as they are there, so that whoever sends one and waits gets its
+    Lines are yielded as soon as they arrive, so that a program that sends one and waits gets its
     answer. A line ends in ``\\n`` or ``\\r\\n``; a byte order mark before the first is dropped.
     """
     if sys.stdin is None:
-        raise ParameterError("standard input is closed: name the mentions, or send them by a pipe")
-    with contextlib.suppress(OSError):  # not a file of the system's
-        # In the other mode, "nothing there yet" looks like the end.
+        raise ParameterError(
+            "standard input is closed: give mentions as arguments, or through a pipe"
+        )
+    with contextlib.suppress(OSError):  # not a file of the operating system
+        # In non-blocking mode, "no data yet" looks like the end.
         os.set_blocking(sys.stdin.fileno(), True)
     before = 0
     for piece in _whole_lines(cast("io.BufferedReader", sys.stdin.buffer)):
@@ -39,7 +41,7 @@ def stdin_lines(at_most: int) -> Iterator[list[str]]:
 
 
 def _whole_lines(stream: io.BufferedReader) -> Iterator[bytes]:
-    """What is there to read, cut after the last line end; the last piece may lack one."""
+    """Yield what can be read, cut after the last line end; the last piece may lack one."""
     pending = bytearray()
     while chunk := stream.read1(_CHUNK):
         end = chunk.rfind(b"\n") + 1
@@ -53,7 +55,7 @@ def _whole_lines(stream: io.BufferedReader) -> Iterator[bytes]:
 
 
 def _valid(data: bytes) -> bytes:
-    """The lines before the first that is not UTF-8."""
+    """Return the lines before the first that is not UTF-8."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
