@@ -29,7 +29,7 @@ from tests.support.serving import (
 READ_SIZE = 1 << 18
 """Bytes that asyncio reads from a socket at once."""
 WAIT = 4
-"""--max-wait, in seconds."""
+"""--request-timeout, in seconds."""
 HEAD = b"POST /api/v1/candidates HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
 
