@@ -19,9 +19,8 @@ from candgen.errors import ParameterError
 from candgen.evaluation.pivot_measures import Measure, Measured, measure_names, measure_pairs
 from candgen.evaluation.trigram_similarity import WHOLE
 from candgen.protocols import Progress, no_progress
-from candgen.reporting.cells import Cell
 from candgen.reporting.figure import Figure, Panel, Series
-from candgen.reporting.table import Table
+from candgen.reporting.table import Cell, Table
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import check_normalizer
 

@@ -15,8 +15,7 @@ from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.metrics import Comparison, Interval
 from candgen.protocols import Ranks
-from candgen.reporting.cells import Cell, Difference
-from candgen.reporting.table import Table
+from candgen.reporting.table import Cell, Difference, Table
 from candgen.storage.atomic import write_text
 from candgen.tables.queries import TYPES, Query
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from candgen.protocols import Contribution, Generator
-from candgen.reporting.cells import Cell, Difference
-from candgen.reporting.table import Table
+from candgen.reporting.table import Cell, Difference, Table
 
 
 class Trial(NamedTuple):

@@ -13,11 +13,10 @@ from candgen.paper.published import METHODS as PAPERS
 from candgen.paper.published import Pair, where
 from candgen.paper.training_budget import budgets_in, describe_budgets
 from candgen.protocols import Ranks
-from candgen.reporting.cells import Cell, Difference
 from candgen.reporting.figure import Figure
 from candgen.reporting.html import Exhibit
-from candgen.reporting.plot_style import LOOKS, PANELS
-from candgen.reporting.table import Table
+from candgen.reporting.plot_style import MAX_PANELS, SERIES_STYLES
+from candgen.reporting.table import Cell, Difference, Table
 from candgen.tables.queries import TYPES
 
 PTI = "pti"
@@ -102,9 +101,9 @@ def exhibit(
 def _drawable(figure: Figure, preferred: Sequence[str]) -> Figure:
     """The figure, or as much of it as can be told apart: the tables have everything."""
     labels = [label for label in preferred if label in figure.labels()] or figure.labels()
-    shown, panels = labels[: len(LOOKS)], figure.panels[:PANELS]
-    rest = _left_out(shown, labels[len(LOOKS) :])
-    rest += [panel.title for panel in figure.panels[PANELS:]]
+    shown, panels = labels[: len(SERIES_STYLES)], figure.panels[:MAX_PANELS]
+    rest = _left_out(shown, labels[len(SERIES_STYLES) :])
+    rest += [panel.title for panel in figure.panels[MAX_PANELS:]]
     if not rest:
         return figure
     kept = tuple(

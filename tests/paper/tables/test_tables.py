@@ -17,8 +17,8 @@ from candgen.paper.plan import Step
 from candgen.paper.published import EXHIBITS, Pair
 from candgen.paper.tables import MAKERS
 from candgen.paper.training_budget import describe_budgets
-from candgen.reporting.cells import Best, Difference
 from candgen.reporting.figure import Series
+from candgen.reporting.table import Best, Difference
 
 NOT, NO_NUMBER = "not in the paper", "no number was published"
 WITHOUT = "co-it: no training data in the target, so joint is zero-shot."

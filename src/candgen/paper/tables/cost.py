@@ -12,9 +12,8 @@ from candgen.paper.findings import (
 )
 from candgen.paper.measurements import COMPLEXITY_THRESHOLD, K
 from candgen.paper.published import RATIOS, Pair, published
-from candgen.reporting.cells import Cell
 from candgen.reporting.html import Exhibit
-from candgen.reporting.table import Table
+from candgen.reporting.table import Cell, Table
 
 CHARAGRAM = "charagram"
 _COMPARED = {"parameters": "parameters", "build_seconds": "build", "query_seconds": "all queries"}

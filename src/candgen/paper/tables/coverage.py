@@ -4,10 +4,9 @@ from typing import Any
 
 from candgen.paper.findings import Results, difference, exhibit, printed
 from candgen.paper.published import NO_NUMBER, published
-from candgen.reporting.cells import Cell
 from candgen.reporting.figure import Figure, Panel, Series
 from candgen.reporting.html import Exhibit
-from candgen.reporting.table import Table
+from candgen.reporting.table import Cell, Table
 from candgen.tables.queries import TYPES
 
 _SPACES = ("PL", "PL+TL", "EN", "EN+PL", "EN+PL+TL")

@@ -4,10 +4,9 @@ from candgen.evaluation import metrics
 from candgen.paper.findings import JOINT, SETTINGS, Results, exhibit, joined
 from candgen.paper.measurements import DEPTH, K
 from candgen.paper.published import NO_NUMBER
-from candgen.reporting.cells import Cell
 from candgen.reporting.figure import Figure, Panel, Series
 from candgen.reporting.html import Exhibit
-from candgen.reporting.table import Table
+from candgen.reporting.table import Cell, Table
 
 KS = (1, 2, 3, 5, 10, 20, 30, 50, DEPTH)
 

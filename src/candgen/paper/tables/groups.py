@@ -7,8 +7,7 @@ from candgen.evaluation import metrics
 from candgen.paper.findings import interval, paper_cells
 from candgen.paper.measurements import K
 from candgen.protocols import Ranks
-from candgen.reporting.cells import Best, Cell
-from candgen.reporting.table import Table
+from candgen.reporting.table import Best, Cell, Table
 
 BEST = "The best of our figures in each column is marked, and all that equal it."
 

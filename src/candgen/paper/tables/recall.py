@@ -21,10 +21,9 @@ from candgen.paper.published import HIGH_RESOURCE, published
 from candgen.paper.published import METHODS as PAPERS
 from candgen.paper.tables.groups import Group, by_method, in_rows
 from candgen.protocols import Ranks
-from candgen.reporting.cells import Cell, Difference
 from candgen.reporting.figure import Figure, Panel, Series
 from candgen.reporting.html import Exhibit
-from candgen.reporting.table import Table
+from candgen.reporting.table import Cell, Difference, Table
 from candgen.tables.queries import TYPES
 
 
