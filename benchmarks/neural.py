@@ -60,7 +60,7 @@ def compare(
 ) -> dict[str, dict[str, Any]]:
     """Both generators of one pair, built and asked: a row for each table."""
     case = Corpus(data).case(parse_pair(key, PAIRS))
-    training, test = case.training(setting), list(case.parts.test)
+    training, test = case.training(setting), list(case.folds.test)
     PTI(training, {})  # everything is compiled
     build, pti = cpu_time(lambda: PTI(training, {}))
     learning, judging = timed(encoders, "_epoch"), timed(encoders, "_recall")

@@ -110,7 +110,7 @@ def open_case(name: str, data: Path, fixed: Path | None) -> Case:
         return _fixed_case(corpus, fixed)
     pair = parse_pair(name, PAIRS, corpus.languages)
     made = corpus.case(pair)
-    train = made.parts.train
+    train = made.folds.train
     return Case(
         name,
         pair.target,
@@ -119,8 +119,8 @@ def open_case(name: str, data: Path, fixed: Path | None) -> Case:
         corpus,
         train,
         train,
-        list(made.parts.dev),
-        list(made.parts.test),
+        list(made.folds.dev),
+        list(made.folds.test),
     )
 
 

@@ -214,7 +214,7 @@ def real(report: Report, corpus: Corpus, key: str) -> None:
         normalizer="latin",
     )
     tables = [*training.pivots.values(), *([training.target] if training.target else [])]
-    mentions = [query.mention for query in case.parts.dev][:QUERIES]
+    mentions = [query.mention for query in case.folds.dev][:QUERIES]
     measure(report, {"names": key}, sum(map(len, tables)), mentions, build)
 
 

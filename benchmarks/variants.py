@@ -126,7 +126,7 @@ def main() -> None:
     report = Report("variants", question, [])
     for key in arguments.pair:
         case = Corpus(arguments.data).case(parse_pair(key, PAIRS))
-        measure(key, case.training("joint"), list(case.parts.dev), report)
+        measure(key, case.training("joint"), list(case.folds.dev), report)
     report.write()
 
 

@@ -83,7 +83,7 @@ def test_info_describes_a_dataset(cli, dataset):
     assert train == ["train", str(counts["pairs"]), str(counts["entities"])]
     (dataset / "test.tsv").write_text("mention\tentity\ttype\n", encoding="utf-8")
     assert cli("info", dataset).status == 0
-    assert "is not as it was written" in cli("info", dataset, "--verify").err
+    assert "has changed since it was written" in cli("info", dataset, "--verify").err
 
 
 def test_split_is_that_of_the_library(cli, tables, tmp_path):
@@ -649,7 +649,7 @@ def test_all_methods_are_all_and_by_default_those_that_are_not_neural(mine):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["tables"], "nothing is called 'tables'"),
+        (["tables"], "unknown exhibit 'tables'"),
         (["all", "--pair", "mk"], "'mk' is not a pair"),
         (["all", "--pair", "mk-bg"], "no data of 'mk'"),
         (["all", "--pair", "fo-fo"], "names a language twice"),
@@ -658,7 +658,7 @@ def test_all_methods_are_all_and_by_default_those_that_are_not_neural(mine):
         (["all", "--pair", "fo-is", "--seed", str(10**30)], "seed"),
         (["high-resource", "--pair", "fo-is"], "say --high-resource LANG"),
         (["all"], "no data of 'co'"),
-        (["all", "tables"], "nothing is called 'tables'"),
+        (["all", "tables"], "unknown exhibit 'tables'"),
         (["all", "--methods", "magic"], "no method 'magic'"),
         (["all", "--methods", "pti", "--epochs", "3"], "--epochs 3: none of pti is trained so"),
         (["all", "--methods", "pti", "--pairs", "3"], "--pairs 3: none of pti is trained so"),

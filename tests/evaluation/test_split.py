@@ -377,15 +377,15 @@ def test_entities_with_many_mentions_are_drawn_more_often_as_hard():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"per_type": 0}, "per_type is 0, expected a whole number of at least 1"),
-        ({"per_type": 2.5}, "per_type is 2.5, expected"),
-        ({"per_type": True}, "per_type is True, expected"),
-        ({"seed": -1}, "seed is -1, expected a whole number from 0"),
-        ({"seed": 2**63}, "seed is 9223372036854775808, expected"),
-        ({"seed": "0"}, "seed is '0', expected"),
-        ({"setting": "both"}, "setting is 'both', expected joint, zero-shot, high-resource"),
+        ({"per_type": 0}, "per_type is 0: expected a whole number of at least 1"),
+        ({"per_type": 2.5}, "per_type is 2.5: expected"),
+        ({"per_type": True}, "per_type is True: expected"),
+        ({"seed": -1}, "seed is -1: expected a whole number of at least 0"),
+        ({"seed": 2**63}, "seed is 9223372036854775808: expected"),
+        ({"seed": "0"}, "seed is '0': expected"),
+        ({"setting": "both"}, "setting is 'both': expected joint, zero-shot, high-resource"),
         ({"normalizer": "lower"}, "unknown normalizer 'lower'"),
-        ({"language": 5}, "language is 5, expected a code"),
+        ({"language": 5}, "language is 5: expected a code"),
     ],
 )
 def test_parameters_are_refused(options, sentence):
@@ -397,7 +397,7 @@ def test_tables_are_refused():
     with pytest.raises(ParameterError, match="the table is empty: there is nothing to split"):
         split(MentionTable.from_pairs([]))
     with pytest.raises(
-        ParameterError, match=r"table is \[\('a', 'Q1'\)\], expected a MentionTable"
+        ParameterError, match=r"table is \[\('a', 'Q1'\)\]: expected a MentionTable"
     ):
         split([("a", "Q1")])
 

@@ -14,12 +14,12 @@ from candgen.errors import CandgenError, ParameterError, StorageError, TableErro
 from candgen.evaluation.dataset import write_dataset
 from candgen.generators import METHODS
 from candgen.paper import measurements
-from candgen.paper.cache import Records
-from candgen.paper.complexity import answer, measure_apart
-from candgen.paper.corpus import Corpus, open_parts, parse_pair, with_zero_shot_only
-from candgen.paper.plan import NEEDS, Step, Study
+from candgen.paper.cache import ResultCache
+from candgen.paper.complexity import measure_in_process, run_job
+from candgen.paper.corpus import Corpus, open_folds, parse_pair, with_zero_shot_only
+from candgen.paper.plan import NEEDS, Plan, Step
 from candgen.paper.published import EXHIBITS, PAIRS, Pair
-from candgen.paper.reproduce import names_of, reproduce
+from candgen.paper.reproduce import reproduce, resolve_names
 from candgen.protocols import Method, Size, Training, rank_golds
 from candgen.tables.queries import Query
 from candgen.tables.released import write_released, write_training
@@ -76,11 +76,11 @@ def released(tmp_path_factory):
 
 
 def study(folder, output, **changes):
-    made = Study(
+    made = Plan(
         Corpus(folder, per_type=5),
         TOY_PAIRS,
         {"pti": PTI},
-        Records(output / "records"),
+        ResultCache(output / "records"),
         MEASURE,
         high_resource=("de",),
     )
@@ -120,7 +120,7 @@ def test_everything_is_made_and_written(folder, tmp_path):
 def test_the_released_layout_gives_the_tables_too(released, tmp_path):
     exhibits = run("all", study(released, tmp_path), tmp_path, figures=False)
     rows = main_rows(exhibits)
-    queries = len(open_parts(released / "fo").test)
+    queries = len(open_folds(released / "fo").test)
     assert rows["joint", "fo-is"]["queries"] == rows["zero-shot", "fo-is"]["queries"] == queries > 0
     assert list((tmp_path / "figures").iterdir()) == []
 
@@ -224,11 +224,11 @@ def _measure_with_guess(folder):
         "import json, sys\n"
         f"sys.path[:0] = {[str(Path(__file__).parents[2])]!r}\n"
         "from tests.paper.test_reproduce import PTI, guess\n"
-        "from candgen.paper.complexity import answer\n"
+        "from candgen.paper.complexity import run_job\n"
         "from candgen.protocols import Method, Size\n"
         "added = Method(build=guess, size=lambda made: Size(len(made.entities)),\n"
         "    options=frozenset({'epochs', 'mu'}))\n"
-        "json.dump(answer({'pti': PTI, 'guess': added}, json.load(sys.stdin)), sys.stdout)\n",
+        "json.dump(run_job({'pti': PTI, 'guess': added}, json.load(sys.stdin)), sys.stdout)\n",
         encoding="utf-8",
     )
     return [sys.executable, str(program)]
@@ -298,8 +298,8 @@ def _measure_with(folder, name):
         "import json, sys\n"
         f"sys.path[:0] = {[str(Path(__file__).parents[2])]!r}\n"
         f"from tests.paper.test_reproduce import PTI, {name}\n"
-        "from candgen.paper.complexity import answer\n"
-        f"json.dump(answer({{'pti': PTI, 'mine': {name}}}, json.load(sys.stdin)), sys.stdout)\n",
+        "from candgen.paper.complexity import run_job\n"
+        f"json.dump(run_job({{'pti': PTI, 'mine': {name}}}, json.load(sys.stdin)), sys.stdout)\n",
         encoding="utf-8",
     )
     return [sys.executable, str(program)]
@@ -415,7 +415,7 @@ def test_another_choice_on_dev_is_measured_anew(folder, tmp_path, monkeypatch):
     for lam in (1.0, 1.0, 0.2):
         chosen["lam"] = lam
         made = study(folder, tmp_path / str(lam), pairs=TOY_PAIRS[:1])
-        made = replace(made, records=Records(tmp_path / "records"))
+        made = replace(made, cache=ResultCache(tmp_path / "records"))
         for path in (tmp_path / "records").glob("fo-is-ranks*"):
             path.unlink()
         made.measure(["thresholding"], lambda *_: None)
@@ -431,7 +431,7 @@ def test_a_table_that_was_rewritten_is_read_again(tmp_path):
 
 
 def test_a_damaged_record_is_measured_anew(tmp_path):
-    records = Records(tmp_path)
+    records = ResultCache(tmp_path)
     assert records.get("a", {"seed": 1}, lambda: {"x": 1}) == {"x": 1}
     (path,) = tmp_path.iterdir()
     assert records.get("a", {"seed": 1}, lambda: {"x": 2}) == {"x": 1}
@@ -447,7 +447,7 @@ def test_a_damaged_record_is_measured_anew(tmp_path):
 def test_what_is_chosen_never_sees_test(folder):
     """Training holds no test query, and tuning is given dev alone."""
     case = Corpus(folder, per_type=5).case(TOY_PAIRS[0])
-    test_pairs = {query[:2] for query in case.parts.test if query.type != "easy"}
+    test_pairs = {query[:2] for query in case.folds.test if query.type != "easy"}
     training = case.training("joint")
     assert test_pairs.isdisjoint((mention, entity) for mention, entity, _ in training.target)
     assert test_pairs.isdisjoint(query[:2] for query in training.dev)
@@ -457,8 +457,8 @@ def test_what_is_chosen_never_sees_test(folder):
 def test_other_test_queries_change_no_choice(folder, monkeypatch):
     case = Corpus(folder, per_type=5).case(TOY_PAIRS[0])
     found = measurements.ranks(case, PTI, {})
-    nonsense = replace(case.parts, test=[Query("zzz", "Q1", "hard")])
-    other = measurements.ranks(replace(case, parts=nonsense), PTI, {})
+    nonsense = replace(case.folds, test=[Query("zzz", "Q1", "hard")])
+    other = measurements.ranks(replace(case, folds=nonsense), PTI, {})
     for setting in ("zero-shot", "joint"):
         assert found["settings"][setting]["parameters"] == other["settings"][setting]["parameters"]
         assert other["settings"][setting]["ranks"] == [0]
@@ -483,7 +483,7 @@ def test_training_sizes_are_nested_samples(folder):
     found = measurements.training_sizes(case, PTI, {}, measured, 0)["sizes"]
     for one in found[-2:]:
         whole = PTI(case.training(one["setting"]), measured[one["setting"]]["parameters"])
-        ranks = rank_golds(whole, case.parts.test, 30)
+        ranks = rank_golds(whole, case.folds.test, 30)
         assert one["recall"] == 100 * (ranks > 0).sum() / len(ranks)
     assert [one["share"] for one in found if one["setting"] == "joint"] == [
         0.01,
@@ -504,10 +504,10 @@ def test_complexity_is_measured_in_another_process(folder):
     case = Corpus(folder, per_type=5).case(TOY_PAIRS[0])
     training = case.training("joint")
     parameters = {"alpha": 0.4, "lam": 1.0, "threshold": 0.01}
-    found = measure_apart(MEASURE, "pti", training, parameters, case.parts.test)
+    found = measure_in_process(MEASURE, "pti", training, parameters, case.folds.test)
     index = PTI(training, parameters)
     assert found["parameters"] == PTI.size(index).parameters
-    assert found["queries"] == len(case.parts.test)
+    assert found["queries"] == len(case.folds.test)
     assert found["build_seconds"] > 0
     assert found["query_seconds"] > 0
     assert 10e6 < found["peak_bytes"] < 10e9
@@ -516,10 +516,10 @@ def test_complexity_is_measured_in_another_process(folder):
 def test_a_failure_in_the_other_process_is_one_sentence(folder):
     training = Training({"is": TABLES["is"]}, None, "fo")
     with pytest.raises(CandgenError, match=r"measuring pti .* failed: .*alpha") as error:
-        measure_apart(MEASURE, "pti", training, {"alpha": -1}, [Query("a", "Q1")])
+        measure_in_process(MEASURE, "pti", training, {"alpha": -1}, [Query("a", "Q1")])
     assert "\n" not in str(error.value)
     with pytest.raises(CandgenError, match="failed: no message"):
-        measure_apart([sys.executable, "-c", "raise SystemExit(3)"], "pti", training, {}, [])
+        measure_in_process([sys.executable, "-c", "raise SystemExit(3)"], "pti", training, {}, [])
 
 
 def test_the_work_of_the_other_process(folder, tmp_path, monkeypatch):
@@ -538,7 +538,7 @@ def test_the_work_of_the_other_process(folder, tmp_path, monkeypatch):
         "queries": str(tmp_path / "queries.tsv"),
         "dev": str(tmp_path / "queries.tsv"),
     }
-    assert answer(METHODS, job)["queries"] == 1
+    assert run_job(METHODS, job)["queries"] == 1
     told = []
 
     def build(training, parameters):
@@ -548,11 +548,11 @@ def test_the_work_of_the_other_process(folder, tmp_path, monkeypatch):
     TABLES["en"].write(tmp_path / "en.parquet")
     job = {**job, "method": "mine", "english": str(tmp_path / "en.parquet")}
     job["parameters"] = {"epochs": 7}
-    found = answer({"mine": replace(NEURAL, build=build)}, job)
+    found = run_job({"mine": replace(NEURAL, build=build)}, job)
     assert told == [(3, 1, {"epochs": 1}), (len(TABLES["en"]), 1, {"epochs": 7})]
     assert found["budget"] == {"epochs": 7, "of_epochs": 200, "of_pairs": 80_000}
     without = replace(NEURAL, build=build, options=frozenset())
-    answer({"mine": without}, {**job, "parameters": {}})
+    run_job({"mine": without}, {**job, "parameters": {}})
     assert told[2:] == [(len(TABLES["en"]), 1, {})]
 
 
@@ -594,7 +594,7 @@ def test_a_target_without_queries_is_refused(tmp_path, name):
     write_released(tmp_path / "fo", split(TABLES["fo"], per_type=5))
     (tmp_path / "fo" / name).write_text("", encoding="utf-8")
     with pytest.raises(TableError, match=f"{name} has no queries"):
-        Corpus(tmp_path).parts("fo", "joint")
+        Corpus(tmp_path).folds("fo", "joint")
 
 
 def test_two_tables_of_one_language_are_refused(tmp_path):
@@ -607,15 +607,15 @@ def test_two_tables_of_one_language_are_refused(tmp_path):
 def test_a_table_too_small_to_split_is_refused(tmp_path):
     MentionTable.from_pairs([("a", "Q1")]).write(tmp_path / "fo.tsv")
     with pytest.raises(ParameterError, match="fo has 1 pairs, too few for dev"):
-        Corpus(tmp_path).parts("fo", "joint")
+        Corpus(tmp_path).folds("fo", "joint")
 
 
 def test_high_resource_has_no_hard_queries(folder, released):
     for corpus in (Corpus(folder, per_type=5), Corpus(released, per_type=5)):
         for language in ("de", "fo"):
             case = corpus.high_resource(language)
-            assert {query.type for query in case.parts.test} == {"easy", "medium"}
-            assert {query.type for query in case.parts.dev} == {"easy", "medium"}
+            assert {query.type for query in case.folds.test} == {"easy", "medium"}
+            assert {query.type for query in case.folds.dev} == {"easy", "medium"}
             assert case.pivots == {}
 
 
@@ -626,20 +626,20 @@ def test_english_names_are_those_of_the_table(folder, tmp_path):
     assert Corpus(tmp_path, per_type=5).high_resource("de").english is None
 
 
-def test_english_names_of_english_are_not_those_of_its_tests(folder):
+def test_english_resolve_names_english_are_not_those_of_its_tests(folder):
     corpus = Corpus(folder, per_type=5)
     for case in (corpus.high_resource("en"), corpus.case(Pair("en", "is", "", False))):
-        held_out = {query[:2] for query in case.parts.test if query.type != "easy"}
-        assert case.english == case.parts.train
+        held_out = {query[:2] for query in case.folds.test if query.type != "easy"}
+        assert case.english == case.folds.train
         assert held_out
         assert held_out.isdisjoint((mention, entity) for mention, entity, _ in case.english)
     assert corpus.case(Pair("en", "is", "", True)).english is None
 
 
-def test_open_parts_reads_both_kinds(folder, released, tmp_path):
+def test_open_folds_reads_both_kinds(folder, released, tmp_path):
     write_dataset(tmp_path / "fo.dataset", split(TABLES["fo"], per_type=5))
-    assert len(open_parts(tmp_path / "fo.dataset").dev) == 15
-    assert len(open_parts(released / "fo").dev) == 15
+    assert len(open_folds(tmp_path / "fo.dataset").dev) == 15
+    assert len(open_folds(released / "fo").dev) == 15
 
 
 def test_pairs_are_parsed():
@@ -656,7 +656,7 @@ def test_pairs_are_parsed():
     assert parse_pair("co-it+sc", PAIRS).zero_shot_only  # Corsican is, whatever its pivots
     assert parse_pair("be-tarask-be", PAIRS, ["be", "be-tarask"])[:2] == ("be-tarask", "be")
     assert parse_pair("be-be-tarask", PAIRS, ["be", "be-tarask"])[:2] == ("be", "be-tarask")
-    with pytest.raises(ParameterError, match="'mk' is no target here"):
+    with pytest.raises(ParameterError, match="'mk' is not a target of these pairs"):
         with_zero_shot_only(TOY_PAIRS, ("mk",))
     assert [pair.zero_shot_only for pair in with_zero_shot_only(TOY_PAIRS, ("fo",))] == [
         True,
@@ -668,14 +668,14 @@ def test_pairs_are_parsed():
 
 
 def test_names():
-    assert names_of("all") == EXHIBITS
-    assert names_of("ceilings") == ("ceilings",)
-    assert names_of("ceilings", "main-results", "ceilings") == ("main-results", "ceilings")
-    assert names_of("ceilings", "all") == EXHIBITS
+    assert resolve_names("all") == EXHIBITS
+    assert resolve_names("ceilings") == ("ceilings",)
+    assert resolve_names("ceilings", "main-results", "ceilings") == ("main-results", "ceilings")
+    assert resolve_names("ceilings", "all") == EXHIBITS
     assert set(NEEDS) == set(EXHIBITS)
     for some in (["tables"], ["all", "tables"]):
-        with pytest.raises(ParameterError, match=r"nothing is called 'tables': choose main-re"):
-            names_of(*some)
+        with pytest.raises(ParameterError, match=r"unknown exhibit 'tables': choose main-re"):
+            resolve_names(*some)
 
 
 def test_a_folder_that_cannot_be_written_is_refused_first(folder, tmp_path):
@@ -718,7 +718,7 @@ def test_a_cell_of_real_names_by_hand(shared_data, tmp_path):
     names = shared_data / "names"
     pair = next(pair for pair in PAIRS if pair.target == "tk")
     case = Corpus(names).case(pair)
-    write_dataset(tmp_path / "tk.dataset", case.parts)
+    write_dataset(tmp_path / "tk.dataset", case.folds)
     found = measurements.ranks(case, PTI, {"normalizer": "default"})["settings"]["zero-shot"]
     test, lam = tmp_path / "tk.dataset" / "test.tsv", found["parameters"]["lam"]
     hits = sum(0 < rank <= 30 for rank in found["ranks"])
@@ -734,6 +734,6 @@ def test_real_names_keep_their_promises(shared_data):
     assert 60 < found["PL"]["all"]["recall"] < 75
     assert not math.isnan(found["PL"]["hard"]["recall"])
     about = measurements.queries(case, "default")
-    assert len(about["types"]) == len(about["unlike"]) == len(case.parts.test)
+    assert len(about["types"]) == len(about["unlike"]) == len(case.folds.test)
     assert json.loads(json.dumps(about)) == about
     assert np.mean(about["unlike"]) > 0.3

@@ -138,12 +138,12 @@ def parse_indexes(texts: list[str]) -> list[Named]:
 
 
 def _asked(path: Path, part: Part, *, skip_bad_rows: bool) -> Asked:
-    from candgen.paper.corpus import open_parts  # noqa: PLC0415
+    from candgen.paper.corpus import open_folds  # noqa: PLC0415
     from candgen.tables.queries import read_queries  # noqa: PLC0415
 
     if not path.is_dir():
         return Asked(read_queries(path))
-    parts = open_parts(path, skip_bad_rows=skip_bad_rows)
+    parts = open_folds(path, skip_bad_rows=skip_bad_rows)
     queries = parts.dev if part is Part.DEV else parts.test
     return Asked(queries, parts.language, getattr(parts, "normalizer", "none"))
 

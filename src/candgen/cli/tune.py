@@ -31,7 +31,7 @@ from candgen.errors import ParameterError
 from candgen.generators.summaries import METHODS as CATALOGUE
 
 if TYPE_CHECKING:
-    from candgen.evaluation.evaluate import Tuning
+    from candgen.evaluation.tune import Tuning
     from candgen.protocols import Method, Training
     from candgen.tables.folds import Folds
     from candgen.tables.queries import Query
@@ -143,8 +143,8 @@ def tune(
     with a second stage, are those of its first stage; the weights of the second are learned on dev
     when it is built. --method pti is the paper's.
     """
-    from candgen.evaluation import evaluate  # noqa: PLC0415
-    from candgen.paper.corpus import open_parts  # noqa: PLC0415
+    from candgen.evaluation.tune import tune as choose  # noqa: PLC0415
+    from candgen.paper.corpus import open_folds  # noqa: PLC0415
     from candgen.protocols import MIN_POINTS_PER_TENTH, Training  # noqa: PLC0415
 
     chosen = known_method(method)
@@ -163,7 +163,7 @@ def tune(
         check_output(output)
     reasons: list[str] = []
     with progress_bar() as progress:
-        parts = open_parts(dataset, skip_bad_rows=skip_bad_rows)
+        parts = open_folds(dataset, skip_bad_rows=skip_bad_rows)
         target = None if zero_shot or len(parts.train) == 0 else parts.train
         _warn_of_folding(dataset, parts, fixed.get("normalizer"))
 
@@ -187,7 +187,7 @@ def tune(
             )
         if method == BOTH_STAGES and "normalizer" not in {*fixed, *values}:
             fixed["normalizer"] = _normalizer(training, reasons)
-        tuning = evaluate.tune(
+        tuning = choose(
             chosen,
             training,
             parts.dev,
@@ -213,7 +213,7 @@ def _with_pivots(
     training: "Training", folder: Path, reasons: list[str], *, skip_bad_rows: bool
 ) -> "Training":
     """Choose pivots among the tables of a folder, by the names that may be learned from."""
-    from candgen.auto import choose_pivots, why_pivots  # noqa: PLC0415
+    from candgen.auto import choose_pivots, explain_pivots  # noqa: PLC0415
     from candgen.tables.table_folder import TableFolder  # noqa: PLC0415
 
     tables = TableFolder(folder, skip_bad_rows=skip_bad_rows, without=training.language or "")
@@ -222,7 +222,7 @@ def _with_pivots(
     ranking, pivots = choose_pivots(
         known, tables, language=training.language, progress=training.progress
     )
-    reasons.append(why_pivots(ranking, pivots, len(tables), known))
+    reasons.append(explain_pivots(ranking, pivots, len(tables), known))
     return replace(training, pivots=pivots)
 
 

@@ -62,7 +62,7 @@ def draw(figure: Figure) -> Drawing:
     except ImportError as error:
         raise MissingExtraError("figures need matplotlib: pip install 'candgen[plots]'") from error
     # Settings that the user has made for other figures do not apply.
-    ours = ["default", str(files(__package__) / "plot.mplstyle"), _fonts(figure)]
+    ours: list[Any] = ["default", str(files(__package__) / "plot.mplstyle"), _fonts(figure)]
     with _LOCK, style.context(ours), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"(?s)Glyph .* missing from", UserWarning)
         return _render(_make_canvas(figure), figure)
@@ -140,7 +140,7 @@ def _draw_bars(ax: "Axes", panel: Panel, figure: Figure, layout: Layout) -> None
                 ax.bar(x, point.y, width, **_bar(look))
             if point.interval:
                 ax.plot([x, x], point.interval, color=INK, linewidth=0.9)
-    style = {"rotation": 90, "ha": "center", "va": "bottom", "color": GREY}
+    style: dict[str, Any] = {"rotation": 90, "ha": "center", "va": "bottom", "color": GREY}
     for x in without:
         ax.text(x, 0.03, "no data", transform=ax.get_xaxis_transform(), **style)
 

@@ -12,7 +12,7 @@ import pytest
 
 from candgen.evaluation import metrics
 from candgen.generators import summaries
-from candgen.paper.findings import Results, paper_cells
+from candgen.paper.findings import Findings, paper_cells
 from candgen.paper.plan import Step
 from candgen.paper.published import EXHIBITS, Pair
 from candgen.paper.tables import MAKERS
@@ -157,7 +157,7 @@ def by_method():
         )
 
 
-RESULTS = Results(
+RESULTS = Findings(
     dict([*by_pair(), *by_method()]), (MK, CO, SC), ("pti", "charagram"), ("it", "es")
 )
 
@@ -270,12 +270,12 @@ def test_main_results_in_the_papers_orientation():
 
 
 def test_equals_are_all_marked_but_not_what_finds_nothing_or_stands_alone():
-    findings = dict(RESULTS.findings)
+    findings = dict(RESULTS.results)
     for key, ranks in (("mk-bg", [1, 0, 0, 0, 0, 0, 0, 30]), ("co-it", [0] * 5)):
         for method in ("pti", "charagram"):
             found = {"parameters": {}, "dev": {"queries": 1, "recall": 1.0}, "ranks": ranks}
             findings[Step("ranks", key, method)] = {"settings": {"zero-shot": found}}
-    results = replace(RESULTS, findings=findings)
+    results = replace(RESULTS, results=findings)
     rows = unmarked(MAKERS["main-results"](results).tables[0].rows)
     assert [row[2:4] for row in rows if row[1] in ("pti", "charagram")] == [("best 25.0", 0.0)] * 4
     alone = MAKERS["main-results"](replace(RESULTS, methods=("pti",))).tables[0]
@@ -324,7 +324,7 @@ def test_main_results_in_more_detail():
         "of these @1",
         "of these @30",
     )
-    assert "MRR looks at the first 30." in table.note
+    assert "MRR is that of the first 30 candidates." in table.note
     third, macro, mk, sc = 100 / 3, (100 + 200 / 3) / 2, "mk-bg", "sc-it+es"
     zero, joint, other = "zero-shot", "joint", "charagram"
     lam = [f"alpha 0.5, lam {value}" for value in ("0.4", "1", "2", "3")]
@@ -379,12 +379,12 @@ def test_every_method_is_compared_with_pti_alone():
 
 def with_copies(*methods):
     """Results of these methods; those that are new are Charagram under another name."""
-    findings = dict(RESULTS.findings)
+    findings = dict(RESULTS.results)
     for name in methods:
-        for step, found in RESULTS.findings.items():
+        for step, found in RESULTS.results.items():
             if step.method == "charagram" and name not in ("pti", "charagram"):
                 findings[step._replace(method=name)] = found
-    return replace(RESULTS, findings=findings, methods=methods)
+    return replace(RESULTS, results=findings, methods=methods)
 
 
 def test_the_figure_of_the_main_results():
@@ -768,11 +768,11 @@ def test_complexity_beside_the_published():
 
 
 def test_complexity_says_how_many_cores_were_used():
-    findings = dict(RESULTS.findings)
+    findings = dict(RESULTS.results)
     for key, cores in (("mk-bg", 4), ("co-it", 1)):
         step = Step("complexity", key, "pti")
         findings[step] = {**findings[step], "cores": cores}
-    table = MAKERS["complexity"](replace(RESULTS, findings=findings)).tables[0]
+    table = MAKERS["complexity"](replace(RESULTS, results=findings)).tables[0]
     assert "on up to 4 cores, with" in table.note
 
 
@@ -950,7 +950,7 @@ def many(pairs, methods):
             ranks = [1] * n + [2] * m + [0] * (40 - n - m)
             found = {"parameters": {}, "dev": {"queries": 1, "recall": 1.0}, "ranks": ranks}
             findings[Step("ranks", pair.key, name)] = {"settings": {"zero-shot": found}}
-    return Results(findings, listed, names, ())
+    return Findings(findings, listed, names, ())
 
 
 @pytest.mark.parametrize(
@@ -990,10 +990,10 @@ def test_pairs_without_training_data_are_named():
 
     assert note(MK, SC) == ""
     assert note(MK, CO, SC) == WITHOUT
-    findings = dict(RESULTS.findings)
+    findings = dict(RESULTS.results)
     step = Step("ranks", "sc-it+es", "pti")
     zero = {"settings": {"zero-shot": findings[step]["settings"]["zero-shot"]}}
-    results = replace(RESULTS, findings={**findings, step: zero})
+    results = replace(RESULTS, results={**findings, step: zero})
     told = MAKERS["main-results"](results).tables[1].note
     assert told == "co-it, sc-it+es: no training data in the target, so joint is zero-shot."
 
@@ -1018,8 +1018,8 @@ SAID = (
 
 
 def with_budgets():
-    findings = dict(RESULTS.findings)
-    for step, found in RESULTS.findings.items():
+    findings = dict(RESULTS.results)
+    for step, found in RESULTS.results.items():
         if step.method != "charagram":
             continue
         budget = SHORT if step.subject in ("mk-bg", "it") else {**SHORT, "pairs": 15_000}
@@ -1032,7 +1032,7 @@ def with_budgets():
             findings[step] = {"sizes": [{**each, "budget": budget} for each in found["sizes"]]}
         else:
             findings[step] = {**found, "budget": budget}
-    return replace(RESULTS, findings=findings)
+    return replace(RESULTS, results=findings)
 
 
 def test_every_table_with_a_neural_row_says_how_long_it_was_trained():
