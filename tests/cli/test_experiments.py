@@ -19,7 +19,7 @@ from candgen.evaluation.dataset import read_dataset
 from candgen.generators import METHODS, summaries
 from candgen.protocols import Method, Size
 from candgen.tables.queries import read_queries
-from tests.paper.test_reproduce import TABLES
+from tests.support.paper_world import TABLES
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,31 +11,29 @@ import candgen
 from candgen import MentionTable, rank_pivots
 from candgen.errors import ParameterError, TableError
 from candgen.evaluation.pivot_ranking import Pivot
-from candgen.evaluation.trigram_similarity import (
-    WHOLE,
-    NameRows,
-    TrigramIndex,
-    most_similar,
-    most_similar_in_group,
-    overlap,
-)
+from candgen.evaluation.trigram_similarity import WHOLE
 from candgen.reporting.figure import alt_text
 from candgen.tables.table_folder import TableFolder
 from candgen.tables.target_file import read_target
+from tests.evaluation.test_trigram_similarity import alike, trigrams
 
 FAROESE = MentionTable.from_pairs(
     [("Wien", "Q1741"), ("Vín", "Q282"), ("Oslo", "Q585"), ("Havnin", "Q10704")]
 )
+
+
 ICELANDIC = MentionTable.from_pairs([("Vín", "Q1741"), ("Vín", "Q282")])
+
+
 DANISH = MentionTable.from_pairs([("Wien", "Q1741"), ("Oslo", "Q585"), ("Rhinen", "Q584")])
+
+
 ENGLISH = MentionTable.from_pairs(
     [("Vienna", "Q1741"), ("wine", "Q282"), ("Oslo", "Q585"), ("Mars", "Q111")]
 )
-WORLD = {"is": ICELANDIC, "da": DANISH, "en": ENGLISH}
 
-TEXTS = st.text(st.sampled_from("abc"), max_size=7) | st.text(max_size=4).filter(
-    lambda text: not {"\n", "\r", "\t"} & set(text)
-)
+
+WORLD = {"is": ICELANDIC, "da": DANISH, "en": ENGLISH}
 
 
 def rank(target=FAROESE, candidates=WORLD, **options):
@@ -45,55 +42,6 @@ def rank(target=FAROESE, candidates=WORLD, **options):
 
 def rows(ranking):
     return {row.language: row for row in ranking.rows}
-
-
-# How alike: a naive version judges
-
-
-def trigrams(text):
-    bounded = ["^^", *text, "$$"] if text else []
-    return Counter(tuple(bounded[place : place + 3]) for place in range(len(bounded) - 2))
-
-
-def alike(one, other):
-    ours, theirs = trigrams(one), trigrams(other)
-    size = ours.total() + theirs.total()
-    return 2 * WHOLE * (ours & theirs).total() // size if size else 0
-
-
-@given(st.lists(TEXTS, max_size=6), st.lists(TEXTS, max_size=8))
-def test_the_nearest_of_all_names_is_that_of_the_naive_version(queries, names):
-    found = most_similar(TrigramIndex.of(NameRows.of(queries)), NameRows.of(names))
-    expected = [max((alike(query, name) for name in names), default=0) for query in queries]
-    assert found.tolist() == expected
-
-
-@given(st.lists(st.tuples(TEXTS, st.integers(0, 2)), max_size=6), st.lists(TEXTS, max_size=8))
-def test_the_nearest_of_a_group_is_that_of_the_naive_version(queries, names):
-    cut = [0, len(names) // 3, len(names) // 2, len(names)]
-    texts, groups = [text for text, _ in queries], [group for _, group in queries]
-    found = most_similar_in_group(
-        NameRows.of(texts), np.array(groups, np.int64), NameRows.of(names), np.array(cut)
-    )
-    expected = [
-        max((alike(text, name) for name in names[cut[group] : cut[group + 1]]), default=0)
-        for text, group in queries
-    ]
-    assert found.tolist() == expected
-
-
-@given(st.lists(TEXTS, max_size=6), st.lists(TEXTS, max_size=6))
-def test_overlap_is_that_of_the_naive_version(ours, theirs):
-    one, other = (sum(map(trigrams, texts), Counter()) for texts in (ours, theirs))
-    expected = sum(min(one[t] / one.total(), other[t] / other.total()) for t in one & other)
-    assert overlap(NameRows.of(ours), NameRows.of(theirs)) == pytest.approx(expected)
-    assert overlap(NameRows.of(ours), NameRows.of(ours)) == bool(one)
-
-
-def test_characters_beyond_the_basic_plane_and_long_repetitions():
-    names = NameRows.of(["😀𝔸😀𝔸😀", "a" * 300])
-    found = most_similar(TrigramIndex.of(names), NameRows.of(["😀𝔸", "a" * 100]))
-    assert found.tolist() == [alike("😀𝔸😀𝔸😀", "😀𝔸"), alike("a" * 300, "a" * 100)]
 
 
 # A world worked out by hand
@@ -194,9 +142,9 @@ def test_the_most_frequent_of_many_mentions_count(monkeypatch):
 
 
 # Greedy: plain sets judge
-
-
 ENTITIES = st.sampled_from(["Q1", "Q2", "Q3", "Q4", "Q5"])
+
+
 PAIRS = st.lists(st.tuples(st.text("ab", min_size=1, max_size=4), ENTITIES), min_size=1, max_size=7)
 
 
