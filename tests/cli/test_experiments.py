@@ -653,7 +653,7 @@ def test_all_methods_are_all_and_by_default_those_that_are_not_neural(mine):
         (["all", "--pair", "mk"], "'mk' is not a pair"),
         (["all", "--pair", "mk-bg"], "no data of 'mk'"),
         (["all", "--pair", "fo-fo"], "names a language twice"),
-        (["all", "--pair", "fo-is", "--zero-shot-only", "zz"], "'zz' is no target here"),
+        (["all", "--pair", "fo-is", "--zero-shot-only", "zz"], "'zz' is not a target here"),
         (["all", "--pair", "fo-is", "--high-resource", "zz"], "no data of 'zz'"),
         (["all", "--pair", "fo-is", "--seed", str(10**30)], "seed"),
         (["high-resource", "--pair", "fo-is"], "say --high-resource LANG"),

@@ -121,7 +121,7 @@ def test_pairs_are_parsed():
     assert parse_pair("co-it+sc", PAIRS).zero_shot_only  # Corsican is, whatever its pivots
     assert parse_pair("be-tarask-be", PAIRS, ["be", "be-tarask"])[:2] == ("be-tarask", "be")
     assert parse_pair("be-be-tarask", PAIRS, ["be", "be-tarask"])[:2] == ("be", "be-tarask")
-    with pytest.raises(ParameterError, match="'mk' is not a target of these pairs"):
+    with pytest.raises(ParameterError, match="'mk' is not a target here: choose among fo, olo"):
         with_zero_shot_only(TOY_PAIRS, ("mk",))
     assert [pair.zero_shot_only for pair in with_zero_shot_only(TOY_PAIRS, ("fo",))] == [
         True,

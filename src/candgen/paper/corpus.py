@@ -160,6 +160,9 @@ def parse_pair(text: str, known: Sequence[Pair], languages: Collection[str] = ()
 
 def with_zero_shot_only(pairs: tuple[Pair, ...], targets: tuple[str, ...]) -> tuple[Pair, ...]:
     """Return the same pairs, of which exactly these targets have no training data."""
-    if unknown := sorted(set(targets) - {pair.target for pair in pairs}):
-        raise ParameterError(f"{unknown[0]!r} is not a target of these pairs: choose one of them")
+    known = [pair.target for pair in pairs]
+    if unknown := sorted(set(targets) - set(known)):
+        raise ParameterError(
+            f"{unknown[0]!r} is not a target here: choose among {', '.join(known)}"
+        )
     return tuple(pair._replace(zero_shot_only=pair.target in targets) for pair in pairs)
