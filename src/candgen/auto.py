@@ -67,7 +67,7 @@ class Auto:
     calibration: Calibration | None = field(default=None, repr=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the generator and its calibration to a folder that ``candgen.load`` opens."""
+        """Write generator and calibration to the folder ``path``, which ``candgen.load`` opens."""
         self.generator.save(path)
         if self.calibration is not None:
             self.calibration.store(path)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from candgen.errors import MissingExtraError, ParameterError
+from candgen.errors import MissingExtraError, ParameterError, StorageError
 from candgen.reporting import plot
 from candgen.reporting.figure import Panel, Series
 from tests.support.figures import TYPES, figure, many, panel
@@ -176,3 +176,12 @@ def test_importing_does_not_need_matplotlib():
         "import candgen.reporting.plot, candgen.reporting.html\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_drawing_is_written_in_the_form_of_the_suffix(tmp_path):
+    drawing = plot.Drawing(b"<svg/>", b"PNG")
+    for suffix, content in (("svg", b"<svg/>"), ("png", b"PNG")):
+        drawing.write(tmp_path / f"figure.{suffix}")
+        assert (tmp_path / f"figure.{suffix}").read_bytes() == content
+    with pytest.raises(StorageError, match=r"figure\.svg cannot be written"):
+        drawing.write(tmp_path / "no" / "figure.svg")

@@ -108,7 +108,7 @@ def unlike_pivots(
     language: str | None = None,
     languages: Sequence[str | None] | None = None,
 ) -> Flags:
-    """Return which queries have no exact match: the mention is no name of the gold in a pivot.
+    """Return which queries have no exact match: no pivot has this name for the gold.
 
     All other queries can be answered by a lookup in the pivots. The queries whose gold is in no
     pivot are among these; ``covered`` tells them apart. Strings are compared after the

@@ -82,7 +82,7 @@ class Report:
         return [name for name in TYPES if name in present]
 
     def ranks(self, name: str, *, type: str | None = None, unlike: bool = False) -> Ranks:  # noqa: A002
-        """Return the rank of each query's gold, 0 where it is not among the candidates."""
+        """Return the rank of each gold (0: not found) by ``name``, of ``type`` or ``unlike`` queries."""
         ranks = np.array([answer.rank for answer in self._answers(name)], np.int64)
         return ranks[self._mask(type=type, unlike=unlike)]
 
@@ -94,16 +94,19 @@ class Report:
         type: str | None = None,  # noqa: A002
         unlike: bool = False,
     ) -> float:
-        """Return the percentage of queries with their gold among the first k: micro recall@k."""
+        """Return micro recall@``k`` of ``name`` in percent, of ``type`` or ``unlike`` queries."""
         return metrics.recall(self.ranks(name, type=type, unlike=unlike), self._check_k(k))
 
     def macro_recall(self, name: str, k: int = 30) -> float:
-        """Return the mean over the types of the recall@k of each."""
+        """Return macro recall@``k`` of ``name``: the mean over the types."""
         types = [query.type for query in self.queries]
         return metrics.macro_recall(self.ranks(name), types, self._check_k(k))
 
     def mrr(self, name: str, *, type: str | None = None, unlike: bool = False) -> float:  # noqa: A002
-        """Return the mean reciprocal rank, from 0 to 1; a gold beyond the largest k counts 0."""
+        """Return the mean reciprocal rank of ``name``, of ``type`` or ``unlike`` queries.
+
+        It is from 0 to 1; a gold beyond the largest k counts 0.
+        """
         return metrics.mrr(self.ranks(name, type=type, unlike=unlike))
 
     def interval(
@@ -114,17 +117,23 @@ class Report:
         type: str | None = None,  # noqa: A002
         unlike: bool = False,
     ) -> Interval:
-        """Return the 95% bootstrap interval of recall@k."""
+        """Return the 95% bootstrap interval of what ``recall(name, k, type=, unlike=)`` returns."""
         ranks = self.ranks(name, type=type, unlike=unlike)
         return metrics.bootstrap(100 * metrics.hits(ranks, self._check_k(k)))
 
     def compare(self, first: str, second: str, k: int = 30, *, unlike: bool = False) -> Comparison:
-        """Compare two generators by recall@k: paired bootstrap and McNemar's test."""
+        """Compare the generators ``first`` and ``second`` by recall@``k``, of ``unlike`` queries or all.
+
+        Uses a paired bootstrap and McNemar's test.
+        """
         ours, theirs = (self.ranks(name, unlike=unlike) for name in (first, second))
         return metrics.compare(ours, theirs, self._check_k(k))
 
     def ceiling(self, name: str, *, type: str | None = None, unlike: bool = False) -> float | None:  # noqa: A002
-        """Return the percentage of queries whose gold is in the candidate space, if known."""
+        """Return the percentage of golds in the candidate space of ``name``; None if unknown.
+
+        ``type`` and ``unlike`` select queries.
+        """
         known = [answer.known for answer in self._answers(name)]
         if None in known:
             return None
@@ -144,7 +153,7 @@ class Report:
         )
 
     def comparisons(self, k: int | None = None) -> Table:
-        """Return the difference of recall@k of every two generators, and its significance."""
+        """Return the difference of recall@``k`` of every two generators, and its significance."""
         k = self.ks[-1] if k is None else k
         found = [(*both, self.compare(*both, k)) for both in combinations(self.answers, 2)]
         return Table.of(
@@ -176,7 +185,7 @@ class Report:
         )
 
     def write_results(self, path: str | os.PathLike[str]) -> None:
-        """Write ``results`` to a file, atomically."""
+        """Write ``results`` to the file ``path``, atomically."""
         write_text(Path(path), self.results())
 
     def tables(self) -> list[Table]:

@@ -17,7 +17,7 @@ from candgen.paper.tables import MAKERS
 from candgen.protocols import Progress
 from candgen.reporting.html import Exhibit, page
 from candgen.reporting.plot import draw
-from candgen.storage.atomic import atomic_write, write_text
+from candgen.storage.atomic import write_text
 from candgen.storage.versions import version
 
 ALL = "all"
@@ -127,13 +127,9 @@ def _write_exhibit(output: Path, exhibit: Exhibit) -> None:
         stem = exhibit.name if number == 1 else f"{exhibit.name}-{number}"
         for suffix in (".csv", ".json", ".md", ".tex"):
             table.write(output / "tables" / f"{stem}{suffix}")
-    for form, content in exhibit.drawing._asdict().items() if exhibit.drawing else ():
-        path = output / "figures" / f"{exhibit.name}.{form}"
-        try:
-            with atomic_write(path) as file:
-                file.write(content)
-        except OSError as error:
-            raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
+    if exhibit.drawing is not None:
+        for suffix in (".svg", ".png"):
+            exhibit.drawing.write(output / "figures" / f"{exhibit.name}{suffix}")
 
 
 def _facts(plan: Plan, findings: Findings) -> list[tuple[str, str]]:

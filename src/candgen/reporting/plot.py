@@ -9,9 +9,10 @@ import math
 import threading
 import warnings
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from candgen.errors import MissingExtraError, ParameterError
+from candgen.errors import MissingExtraError, ParameterError, StorageError
 from candgen.reporting.figure import Figure, Panel, Series
 from candgen.reporting.plot_style import (
     GREY,
@@ -23,6 +24,7 @@ from candgen.reporting.plot_style import (
     lay_out,
     wrap,
 )
+from candgen.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -40,6 +42,14 @@ class Drawing(NamedTuple):
 
     svg: bytes
     png: bytes
+
+    def write(self, path: Path) -> None:
+        """Write one of the files atomically: SVG if the suffix is .svg, else PNG."""
+        try:
+            with atomic_write(path) as file:
+                file.write(self.svg if path.suffix == ".svg" else self.png)
+        except OSError as error:
+            raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def draw(figure: Figure) -> Drawing:
