@@ -82,7 +82,7 @@ class Report:
         return [name for name in TYPES if name in present]
 
     def ranks(self, name: str, *, type: str | None = None, unlike: bool = False) -> Ranks:  # noqa: A002
-        """Return the rank of each gold (0: not found) by ``name``, of ``type`` or ``unlike`` queries."""
+        """Return each gold's rank (0: not found) by ``name``, of ``type`` or ``unlike`` queries."""
         ranks = np.array([answer.rank for answer in self._answers(name)], np.int64)
         return ranks[self._mask(type=type, unlike=unlike)]
 
@@ -122,7 +122,7 @@ class Report:
         return metrics.bootstrap(100 * metrics.hits(ranks, self._check_k(k)))
 
     def compare(self, first: str, second: str, k: int = 30, *, unlike: bool = False) -> Comparison:
-        """Compare the generators ``first`` and ``second`` by recall@``k``, of ``unlike`` queries or all.
+        """Compare ``first`` and ``second`` by recall@``k``, of all or of ``unlike`` queries.
 
         Uses a paired bootstrap and McNemar's test.
         """
