@@ -72,6 +72,7 @@ def test_the_table_says_all(report):
     assert rows["first", "hard"][0] == 2
     assert rows["first", "macro"][3] == pytest.approx(200 / 3)
     assert rows["second", "no pivot name"][0] == 3
+    assert "'no pivot name': queries without an exact match" in table.note
     assert rows["second", "all"][-1] is None
     low, high = rows["first", "all"][4].split("–")
     interval = report.interval("first", k=3)

@@ -145,11 +145,14 @@ class Report:
         largest = self.ks[-1]
         recalls = [f"recall@{k}" for k in self._shown_ks()]
         columns = ("generator", "subset", "queries", *recalls, f"95% of @{largest}")
+        note = f"MRR counts a gold beyond rank {largest} as 0. Intervals are bootstrapped."
+        if self.unlike is not None:
+            note += f" '{UNLIKE}': queries without an exact match among the pivots' names."
         return Table(
             "Recall in percent, of all queries in the file",
             (*columns, "MRR", "ceiling"),
             tuple(row for name in self.answers for row in self._rows(name)),
-            note=f"MRR counts a gold beyond rank {largest} as 0. Intervals are bootstrapped.",
+            note=note,
         )
 
     def comparisons(self, k: int | None = None) -> Table:
