@@ -69,7 +69,7 @@ def compare(
     from candgen.generators.neural import encoders  # noqa: PLC0415
 
     case = corpus.case(parse_pair(key, PAIRS))
-    training, test = case.training(setting), list(case.parts.test)
+    training, test = case.training(setting), list(case.folds.test)
     PTI(training, {})  # compiles everything
     build, pti = cpu_time(lambda: PTI(training, {}))
     learning, judging = timed(encoders, "_epoch"), timed(encoders, "_recall")

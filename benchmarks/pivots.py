@@ -22,8 +22,7 @@ from candgen.evaluation.ceilings import candidate_space
 from candgen.evaluation.pivot_ranking import Pivot
 from candgen.integrations.uriel import distances
 from candgen.protocols import rank_golds
-from candgen.reporting.cells import Cell
-from candgen.reporting.table import Table
+from candgen.reporting.table import Cell, Table
 from candgen.tables.queries import Query
 from candgen.tables.table_folder import TableFolder
 

@@ -134,7 +134,7 @@ def main() -> None:
     report = Report("pti-variants", question, [])
     for key in arguments.pair:
         case = Corpus(arguments.data, per_type=arguments.queries).case(parse_pair(key, PAIRS))
-        measure(key, case.training("joint"), list(case.parts.dev), arguments.repeats, report)
+        measure(key, case.training("joint"), list(case.folds.dev), arguments.repeats, report)
     report.write()
 
 

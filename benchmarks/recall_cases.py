@@ -113,7 +113,7 @@ def open_case(name: str, data: Path, fixed: Path | None, per_type: int) -> Case:
         return _fixed_case(corpus, fixed, min(per_type, FIXED_PER_TYPE))
     pair = parse_pair(name, PAIRS, corpus.languages)
     made = corpus.case(pair)
-    train = made.parts.train
+    train = made.folds.train
     return Case(
         name,
         pair.target,
@@ -122,8 +122,8 @@ def open_case(name: str, data: Path, fixed: Path | None, per_type: int) -> Case:
         corpus,
         train,
         train,
-        list(made.parts.dev),
-        list(made.parts.test),
+        list(made.folds.dev),
+        list(made.folds.test),
     )
 
 

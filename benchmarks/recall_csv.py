@@ -8,8 +8,7 @@ from pathlib import Path
 
 from recall_tables import KS
 
-from candgen.reporting.cells import Cell
-from candgen.reporting.table import Table
+from candgen.reporting.table import Cell, Table
 
 _NUMBER = r"(-?\d+\.\d+)"
 _INTERVAL = f"{_NUMBER}–{_NUMBER}"

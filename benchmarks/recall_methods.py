@@ -13,7 +13,7 @@ from recall_cases import JOINT, Case
 from recall_results import path_of, read_json
 
 from candgen.auto import choose_normalizer
-from candgen.evaluation.evaluate import tune
+from candgen.evaluation.tune import tune
 from candgen.generators import METHODS
 from candgen.generators.rerank.rerank import Rerank
 from candgen.protocols import Generator, Training

@@ -11,8 +11,7 @@ from recall_methods import ROWS
 from recall_results import Cell, cells, path_of, read_json
 
 from candgen.evaluation.metrics import Comparison, bootstrap, compare, hits, recall
-from candgen.reporting.cells import Difference
-from candgen.reporting.table import Table
+from candgen.reporting.table import Difference, Table
 
 KS = (1, 10, 30)
 SETTINGS = (ZERO_SHOT, JOINT)

@@ -236,7 +236,7 @@ def measure_real(report: Report, corpus: Corpus, key: str, options: argparse.Nam
         normalizer="latin",
     )
     tables = [*training.pivots.values(), *([training.target] if training.target else [])]
-    mentions = [query.mention for query in case.parts.dev][: options.queries]
+    mentions = [query.mention for query in case.folds.dev][: options.queries]
     rows = sum(map(len, tables))
     measure(report, {"names": key}, rows, mentions, options.repeats, build)
 

@@ -106,7 +106,7 @@ def measure(case: Case, normalizer: str) -> dict[str, list[dict[str, Any]]]:
     what = {"pair": case.pair.key, "setting": case.settings[-1], "text": normalizer}
     seconds, made = cpu_time(partial(build, case, normalizer))
     tables = {}
-    for name, queries in (("dev", case.parts.dev), ("test", case.parts.test)):
+    for name, queries in (("dev", case.folds.dev), ("test", case.folds.test)):
         asking, ranks = cpu_time(partial(made.ranks, queries))
         hard = [rank for rank, query in zip(ranks, queries, strict=True) if query.type == HARD]
         tables[f"Recall on {name}"] = [
@@ -119,7 +119,7 @@ def measure(case: Case, normalizer: str) -> dict[str, list[dict[str, Any]]]:
             }
         ]
     cost = {"MB": stored_size(made.index) / 1e6, "build s": seconds}
-    tables["Cost"] = [{**what, **cost, "query ms": 1000 * asking / len(case.parts.test)}]
+    tables["Cost"] = [{**what, **cost, "query ms": 1000 * asking / len(case.folds.test)}]
     return tables
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from measure import Report, add_data, add_queries, add_repeats, cpu_time, in_turn, median_ratio
 
-from candgen.evaluation.evaluate import tune
 from candgen.evaluation.metrics import recall
+from candgen.evaluation.tune import tune
 from candgen.generators import METHODS
 from candgen.generators.pivot.weight_search import search_weights
 from candgen.paper.corpus import Corpus, parse_pair
@@ -113,7 +113,7 @@ def main() -> None:
     report = Report("tune", (__doc__ or "").partition("\n")[0], [])
     for key in arguments.pair:
         case = Corpus(arguments.data, per_type=arguments.queries).case(parse_pair(key, PAIRS))
-        training, dev = case.training("joint"), list(case.parts.dev)
+        training, dev = case.training("joint"), list(case.folds.dev)
         if len(training.pivots) > 1:
             report.add("A search, CPU seconds", [measure_search(key, training, dev)])
         else:

@@ -1,8 +1,8 @@
-"""An index from a target's names and a folder of other languages: all is chosen, and said why."""
+"""Build an index automatically: choose pivots, normalizer and weights, and say why."""
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,11 +11,11 @@ import numpy as np
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.ceilings import candidate_space, ceiling
-from candgen.evaluation.evaluate import evaluate, tune
+from candgen.evaluation.evaluate import evaluate
 from candgen.evaluation.pivot_ranking import PivotRanking, rank_pivots
 from candgen.evaluation.report import Report
 from candgen.evaluation.split import Split, split
-from candgen.evaluation.tuning import Tuning
+from candgen.evaluation.tune import Tuning, tune
 from candgen.generators.calibration import Calibration
 from candgen.generators.rerank.method import RERANK
 from candgen.generators.rerank.rerank import DEPTH, Rerank
@@ -25,31 +25,38 @@ from candgen.tables.queries import EASY, Query
 
 log = logging.getLogger("candgen")
 
-MOST_PIVOTS = 8
-LEAST_GAIN = 0.2
-"""Points of likeness that a language must add to be tried as a pivot."""
+MAX_PIVOTS = 8
+MIN_PIVOT_GAIN = 0.2
+"""Points of trigram similarity that a language must add to become a pivot."""
 ENGLISH = "en"
-"""Has a name for nearly every entity, so that it is tried even if its names are not alike."""
+"""Tried even if its names are not similar: it has a name for nearly every entity."""
 
 NORMALIZERS = ("default", "latin", "sound")
-"""From the simplest to the one that changes most."""
+"""From the simplest to the one that changes text most."""
 MIN_NORMALIZER_GAIN = 0.3
-"""Points by which a normalizer must be ahead of a simpler one."""
+"""Points of recall + 20 MRR by which a normalizer must be better than a simpler one."""
 DEFAULTS_WITHOUT_DEV: Mapping[str, Any] = {"alpha": 1.0, "lam": 1.0, "normalizer": "latin"}
-"""Where there are no dev queries."""
-FEWEST_QUERIES = 30
+"""The hyperparameters if there are no dev queries to tune on."""
+MIN_QUERIES = 30
+"""A target with fewer dev or test queries than these is not tuned on."""
+QUERIES_PER_TYPE = 1000
 STAGES = ("first stage", "both stages")
-QUERIES_OF_A_TYPE = 1000
+KS = (1, 10, 30)
 
 
 @dataclass(frozen=True)
 class Auto:
-    """What was built, and why so.
+    """A generator and why it was built this way: what ``build_auto`` returns.
 
-    ``reasons`` are sentences. ``tuning``, ``report`` and ``calibration`` are None where the target
-    has no entities, or too few to hold any back. The report has the recalls of both stages on test
-    queries, which have chosen nothing: easy ones, which the training data has, and others, which
-    were held back. The generator is built from all pairs, these included.
+    Attributes:
+        generator: Both stages, built from all pairs of the target, the held-out ones included.
+        ranking: All languages with their measures, the chosen pivots first.
+        reasons: Every choice with its reason, a sentence or two each.
+        tuning: What was tried on dev queries. This and the following are None if the target has
+            no entities, or too few to hold any out.
+        report: The recall of both stages on test queries, which were not used for any choice:
+            easy ones, which the training data has, and others, which were held out.
+        calibration: What turns the scores into probabilities.
     """
 
     generator: Rerank
@@ -60,7 +67,7 @@ class Auto:
     calibration: Calibration | None = field(default=None, repr=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the generator, and with it what its scores are worth, for ``candgen.load``."""
+        """Write generator and calibration to the folder ``path``, which ``candgen.load`` opens."""
         self.generator.save(path)
         if self.calibration is not None:
             self.calibration.store(path)
@@ -71,54 +78,54 @@ def build_auto(
     candidates: Mapping[str, MentionTable],
     *,
     language: str | None = None,
-    most: int = MOST_PIVOTS,
+    most: int = MAX_PIVOTS,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Auto:
     """Choose pivots, normalizer and weights for a target, and build both stages.
 
-    The target is a mention table, of which some pairs are held back to choose by, or names without
-    entities: then nothing can be tuned. ``candidates`` are the tables of other languages, read one
-    at a time.
+    Args:
+        target: The mention table of the target, of which some pairs are held out to tune and to
+            test on; or names without entities, in which case nothing can be tuned.
+        candidates: The tables of other languages by their codes; they are read one at a time.
+        language: The code of the target; a candidate of that code is left out.
+        most: The most pivots to choose; English is added if it is not among them.
+        seed: The random seed of the split into train, dev and test.
+        progress: Called with what is being done and the fraction of it that is done.
+
+    Returns:
+        The generator, with the reason for every choice and its recall on held-out queries.
     """
     if isinstance(target, str) or not isinstance(target, MentionTable | Sequence):
         raise ParameterError(f"the target is {target!r}: expected a table, or several names")
-    names = None if isinstance(target, MentionTable) else list(target)
-    if names is not None and not names:
+    table = target if isinstance(target, MentionTable) else None
+    if table is None and not target:
         raise ParameterError("the target has no names: give a table, or at least one name")
-    parts = _parts(target, seed, language) if isinstance(target, MentionTable) else None
-    known = names if names is not None else target if parts is None else parts.train
-    assert known is not None  # noqa: S101
-    own = target if isinstance(target, MentionTable) else None
+    folds = None if table is None else _hold_out(table, seed, language)
+    known: MentionTable | Sequence[str] = target if folds is None else folds.train
     ranking, pivots = choose_pivots(
-        known, candidates, language=language, most=most, own=own, progress=progress
+        known, candidates, language=language, most=most, own=table, progress=progress
     )
-    reasons = [why_pivots(ranking, pivots, len(candidates), known)]
-    if parts is None:
-        table = target if isinstance(target, MentionTable) else None
-        training = Training(pivots, table, language, progress=progress)
-        reasons.append(_why_untuned(table))
-        return Auto(RERANK.build(training, DEFAULTS_WITHOUT_DEV), ranking, tuple(reasons))  # type: ignore[arg-type]
-    training = Training(pivots, parts.train, language, dev=parts.dev, progress=progress)
-    normalizer, why = choose_normalizer(training, parts.dev)
-    tuning = tune(RERANK, training, parts.dev, fixed={"normalizer": normalizer})
+    reasons = [explain_pivots(ranking, pivots, len(candidates), known)]
+    whole = Training(pivots, table, language, progress=progress)
+    if table is None or folds is None:
+        reasons.append(_explain_defaults(table))
+        return Auto(RERANK.build(whole, DEFAULTS_WITHOUT_DEV), ranking, tuple(reasons))  # type: ignore[arg-type]
+    training = Training(pivots, folds.train, language, dev=folds.dev, progress=progress)
+    normalizer, why = choose_normalizer(training, folds.dev)
+    tuning = tune(RERANK, training, folds.dev, fixed={"normalizer": normalizer})
     parameters = {"normalizer": normalizer, **tuning.best.parameters}
-    reasons += [why, *_why_weights(tuning)]
+    reasons += [why, *_explain_weights(tuning)]
     tried: Any = RERANK(training, parameters)
-    report = evaluate(
-        dict(zip(STAGES, (tried.first_stage, tried), strict=True)),
-        parts.test,
-        ks=(1, 10, 30),
-        progress=progress,
-    )
-    reasons.append(_why_stage(report, tried))
-    whole = Training(pivots, target, language, progress=progress)  # type: ignore[arg-type]
+    stages = dict(zip(STAGES, (tried.first_stage, tried), strict=True))
+    report = evaluate(stages, folds.test, ks=KS, progress=progress)
+    reasons.append(_explain_recall(report, tried))
     index: Any = RERANK(whole, parameters)
     index.stage = replace(index.stage, weights=tried.weights)
     index.learned["queries"] = tried.learned["queries"]
-    reasons.append(f"The index is built from all {len(target):,} pairs of the target.")
+    reasons.append(f"The index is built from all {len(table):,} pairs of the target.")
     progress("calibrating on dev", 0.0)
-    calibration = Calibration.learn(tried, parts.dev)
+    calibration = Calibration.learn(tried, folds.dev)
     return Auto(index, ranking, tuple(reasons), tuning, report, calibration)
 
 
@@ -127,13 +134,13 @@ def choose_pivots(
     candidates: Mapping[str, MentionTable],
     *,
     language: str | None = None,
-    most: int = MOST_PIVOTS,
+    most: int = MAX_PIVOTS,
     own: MentionTable | None = None,
     progress: Progress = no_progress,
 ) -> tuple[PivotRanking, dict[str, MentionTable]]:
-    """The languages whose names are most like the target's, and English; their tables are read.
+    """Return the languages whose names are most similar to the target's, and English.
 
-    ``own`` is the whole table that the target is a part of: no pivot, under whatever name.
+    ``own`` is the whole table that the target is a part of; it is never a pivot.
     """
     ranking = rank_pivots(
         target,
@@ -141,92 +148,97 @@ def choose_pivots(
         by="closeness",
         language=language,
         most=most,
-        least=LEAST_GAIN,
+        least=MIN_PIVOT_GAIN,
         own=own,
         progress=progress,
     )
     chosen = ranking.chosen()
     if not chosen:
-        log.warning("no language has names like the target's: do not expect to find much")
+        log.warning("no language has names similar to the target's: expect a low recall")
         chosen = [row.language for row in ranking.rows[:1]]
     if any(row.language == ENGLISH for row in ranking.rows) and ENGLISH not in chosen:
         chosen.append(ENGLISH)
     return ranking, {name: candidates[name] for name in chosen}
 
 
-def choose_normalizer(training: Training, dev: Sequence[Query]) -> tuple[str, str]:
-    """The simplest normalizer that is not behind, and why: by what the second stage gets to see."""
-    choices = [{**DEFAULTS_WITHOUT_DEV, "normalizer": each} for each in NORMALIZERS]
-    if training.target is not None:
-        choices = [{**choice, "alpha": 0.4} for choice in choices]
-    training.progress("trying normalizers on dev", 0.0)
-    assert RERANK.ranks is not None  # noqa: S101
-    ranks = RERANK.ranks(training, choices, dev, DEPTH)
-    found = [metrics.recall(some, DEPTH) for some in ranks]
-    points = [recall + 20 * metrics.mrr(some) for recall, some in zip(found, ranks, strict=True)]
-    best = 0
-    for at in range(1, len(points)):
-        if points[at] >= points[best] + MIN_NORMALIZER_GAIN:
-            best = at
-    listed = ", ".join(
-        f"{recall:.1f} and {metrics.mrr(some):.3f} with {name}"
-        for name, recall, some in zip(NORMALIZERS, found, ranks, strict=True)
-    )
-    return NORMALIZERS[best], (
-        f"Text is folded by the normalizer {NORMALIZERS[best]}: recall@{DEPTH} and MRR of the "
-        f"first stage on {len(dev):,} dev queries are {listed}."
-    )
-
-
-def _parts(target: MentionTable, seed: int, language: str | None) -> Split | None:
-    """What is held back of the target; None if it is too small for that."""
-    parts = split(
-        target, per_type=QUERIES_OF_A_TYPE, seed=seed, normalizer="default", language=language
-    )
-    enough = min(len(parts.dev), len(parts.test)) >= FEWEST_QUERIES and len(parts.train) > 0
-    return parts if enough else None
-
-
-def why_pivots(
+def explain_pivots(
     ranking: PivotRanking,
     chosen: Mapping[str, MentionTable],
     languages: int,
     target: MentionTable | Sequence[str],
 ) -> str:
-    """Why these pivots were chosen of so many languages, in a sentence or two."""
+    """Return why these pivots were chosen among so many languages, in a sentence or two."""
     gains = {row.language: row.gain for row in ranking.rows}
-    parts = [
+    listed = ", ".join(
         f"{name} (for coverage)" if (gain := gains[name]) is None else f"{name} (+{gain:.1f})"
         for name in chosen
-    ]
+    )
     if isinstance(target, MentionTable):
         queries = [Query(mention, entity) for mention, entity, _ in target]
         reach = ceiling(queries, candidate_space(*chosen.values()))["all"].recall
         covered = f"Together they have the entities of {reach:.1f}% of the target's pairs."
     else:
         reach = max((row.ceiling for row in ranking.rows if row.ceiling is not None), default=0.0)
-        covered = f"By an estimate from {ranking.size:,} names they cover {reach:.1f}% of these."
+        covered = f"Estimated from {ranking.size:,} names, they cover {reach:.1f}% of the names."
     return (
-        f"Pivots, of the {languages} in the folder, in the order in which they make names more "
-        f"alike, with the points that each adds: {', '.join(parts)}. {covered}"
+        f"Pivots, chosen from the {languages} languages in the folder, with the points of trigram "
+        f"similarity that each adds: {listed}. {covered}"
     )
 
 
-def _why_untuned(table: MentionTable | None) -> str:
+def choose_normalizer(training: Training, dev: Sequence[Query]) -> tuple[str, str]:
+    """Return the simplest normalizer that no other one beats, and why.
+
+    Normalizers are compared by recall@DEPTH + 20 MRR of the first stage on dev queries: by what
+    the second stage can reorder.
+    """
+    choices = [{**DEFAULTS_WITHOUT_DEV, "normalizer": each} for each in NORMALIZERS]
+    if training.target is not None:
+        choices = [{**choice, "alpha": 0.4} for choice in choices]
+    training.progress("trying normalizers on dev", 0.0)
+    assert RERANK.ranks is not None  # noqa: S101
+    ranks = RERANK.ranks(training, choices, dev, DEPTH)
+    found = [(metrics.recall(some, DEPTH), metrics.mrr(some)) for some in ranks]
+    points = [recall + 20 * mrr for recall, mrr in found]
+    best = 0
+    for at in range(1, len(points)):
+        if points[at] >= points[best] + MIN_NORMALIZER_GAIN:
+            best = at
+    listed = ", ".join(
+        f"{recall:.1f} and {mrr:.3f} with {name}"
+        for name, (recall, mrr) in zip(NORMALIZERS, found, strict=True)
+    )
+    return NORMALIZERS[best], (
+        f"Normalizer {NORMALIZERS[best]}: recall@{DEPTH} and MRR of the first stage on "
+        f"{len(dev):,} dev queries are {listed}."
+    )
+
+
+def _hold_out(target: MentionTable, seed: int, language: str | None) -> Split | None:
+    """Split the target into train, dev and test; return None if it is too small for that."""
+    folds = split(
+        target, per_type=QUERIES_PER_TYPE, seed=seed, normalizer="default", language=language
+    )
+    enough = min(len(folds.dev), len(folds.test)) >= MIN_QUERIES and len(folds.train) > 0
+    return folds if enough else None
+
+
+def _explain_defaults(table: MentionTable | None) -> str:
     why = "has no entities" if table is None else "is too small"
     return (
-        f"The target {why}, so nothing can be held back to choose by: names are romanised, all "
-        "pivots have alpha 1, lam is 1, and the second stage has its fixed weights."
+        f"The target {why}, so no queries can be held out to tune on: names are romanised "
+        "(normalizer latin), alpha is 1 for all pivots, lam is 1, and the second stage has its "
+        "default weights."
     )
 
 
-def _why_weights(tuning: Tuning) -> list[str]:
+def _explain_weights(tuning: Tuning) -> list[str]:
     chosen = (
-        f"Chosen on {tuning.queries:,} dev queries: {tuning.best.described}; recall@{tuning.k} of "
-        f"the first stage there is {tuning.best.recall:.1f}."
+        f"Weights, chosen on {tuning.queries:,} dev queries: {tuning.best.described}; "
+        f"recall@{tuning.k} of the first stage on them is {tuning.best.recall:.1f}."
     )
     dropped = [
-        f"The pivot {pivot.pivot} is left out of the first stage: it brings {pivot.loss:.2f} "
+        f"The pivot {pivot.pivot} is left out of the first stage: it adds {pivot.loss:.2f} "
         f"points of recall@{tuning.pivots_k} and takes {pivot.share:.0%} of the postings."
         for pivot in tuning.pivots
         if not pivot.kept
@@ -234,21 +246,20 @@ def _why_weights(tuning: Tuning) -> list[str]:
     return [chosen, *dropped]
 
 
-def _why_stage(report: Report, tried: Rerank) -> str:
-    unseen = [number for number, query in enumerate(report.queries) if query.type != EASY]
-    first, both = (_recalls(report, name, range(len(report.queries))) for name in STAGES)
-    first_unseen, both_unseen = (_recalls(report, name, unseen) for name in STAGES)
+def _explain_recall(report: Report, tried: Rerank) -> str:
+    held_out = [number for number, query in enumerate(report.queries) if query.type != EASY]
+    every = range(len(report.queries))
+    first, both = (_recalls(report, name, every) for name in STAGES)
+    first_held_out, both_held_out = (_recalls(report, name, held_out) for name in STAGES)
     return (
-        f"On {len(report.queries):,} test queries, recall@1, @10, @30 is {first} of the first "
-        f"stage and {both} of both; on the {len(unseen):,} of them whose name was held back, it is "
-        f"{first_unseen} and {both_unseen}. Edits were learned from {tried.learned['pairs']:,} "
-        f"pairs of names, weights on {tried.learned['queries']:,} dev queries; "
-        f"{tried.learned['words']:,} words are translated."
+        f"On {len(report.queries):,} test queries, recall@1, @10, @30 is {first} for the first "
+        f"stage and {both} for both stages; on the {len(held_out):,} held-out names among them it "
+        f"is {first_held_out} and {both_held_out}. The second stage learned edits from "
+        f"{tried.learned['pairs']:,} pairs of names, weights from {tried.learned['queries']:,} dev "
+        f"queries, and translations of {tried.learned['words']:,} words."
     )
 
 
-def _recalls(report: Report, name: str, numbers: Sequence[int]) -> str:
+def _recalls(report: Report, name: str, numbers: Iterable[int]) -> str:
     ranks = np.array([report.answers[name][number].rank for number in numbers], np.int64)
-    if not len(ranks):
-        return "unknown"
-    return ", ".join(f"{metrics.recall(ranks, k):.1f}" for k in (1, 10, 30))
+    return ", ".join(f"{metrics.recall(ranks, k):.1f}" for k in KS) if len(ranks) else "unknown"

@@ -7,9 +7,9 @@ import pytest
 import candgen
 from candgen.generators import METHODS
 from candgen.protocols import Method, Size
-from tests.paper.test_reproduce import TABLES
 from tests.support import toy
 from tests.support.commands import write_table
+from tests.support.paper_world import TABLES
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import pytest
 
 import candgen
 from candgen.storage import index_folder
-from tests.paper.test_reproduce import TABLES
 from tests.support import toy
 from tests.support.commands import environment, is_refusal, toy_build
+from tests.support.paper_world import TABLES
 
 
 def test_info_for_programs(cli, world, index):
@@ -140,4 +140,4 @@ def test_info_describes_a_dataset(cli, dataset):
     assert train == ["train", str(counts["pairs"]), str(counts["entities"])]
     (dataset / "test.tsv").write_text("mention\tentity\ttype\n", encoding="utf-8")
     assert cli("info", dataset).status == 0
-    assert "is not as it was written" in cli("info", dataset, "--verify").err
+    assert "has changed since it was written" in cli("info", dataset, "--verify").err

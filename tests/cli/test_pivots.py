@@ -44,7 +44,7 @@ def test_a_table_for_a_person(pivots):
     assert done.status == 0, done.err
     assert "Pivots for fo, by ceiling" in done.out
     (header, *rows) = [line.split() for line in done.out.splitlines() if line.strip()][1:]
-    assert header[:5] == ["order", "language", "ceiling", "likeness", "gain"]
+    assert header[:5] == ["order", "language", "ceiling", "similarity", "gain"]
     assert rows[1][:3] == ["1", "en", "75.00"]
     assert [row[1] for row in rows[1:4]] == ["en", "da", "is"]
     assert "Of 4 pairs" in done.out

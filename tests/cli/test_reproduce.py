@@ -79,16 +79,16 @@ def test_reproduce_several_with_methods_in_the_catalogues_order(cli, tables, tmp
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["tables"], "nothing is called 'tables'"),
+        (["tables"], "unknown exhibit 'tables'"),
         (["all", "--pair", "mk"], "'mk' is not a pair"),
         (["all", "--pair", "mk-bg"], "no data of 'mk'"),
         (["all", "--pair", "fo-fo"], "names a language twice"),
-        (["all", "--pair", "fo-is", "--zero-shot-only", "zz"], "'zz' is no target here"),
+        (["all", "--pair", "fo-is", "--zero-shot-only", "zz"], "'zz' is not a target here"),
         (["all", "--pair", "fo-is", "--high-resource", "zz"], "no data of 'zz'"),
         (["all", "--pair", "fo-is", "--seed", str(10**30)], "seed"),
         (["high-resource", "--pair", "fo-is"], "give --high-resource LANG"),
         (["all"], "no data of 'co'"),
-        (["all", "tables"], "nothing is called 'tables'"),
+        (["all", "tables"], "unknown exhibit 'tables'"),
         (["all", "--methods", "magic"], "no method 'magic'"),
         (
             ["all", "--methods", "pti", "--epochs", "3"],

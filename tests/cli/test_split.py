@@ -2,7 +2,7 @@
 
 import candgen
 from candgen.evaluation.dataset import read_dataset
-from tests.paper.test_reproduce import TABLES
+from tests.support.paper_world import TABLES
 
 
 def test_split_writes_a_dataset_and_prints_what_was_achieved(cli, tables, tmp_path):

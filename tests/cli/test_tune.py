@@ -10,7 +10,7 @@ from candgen.evaluation.dataset import read_dataset
 from candgen.generators import METHODS
 from candgen.protocols import MIN_POINTS_PER_TENTH
 from candgen.storage import index_folder
-from tests.paper.test_reproduce import TABLES
+from tests.support.paper_world import TABLES
 
 
 def test_tune_shows_every_choice_and_builds_the_best(cli, tables, dataset, tmp_path):

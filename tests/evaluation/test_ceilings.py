@@ -111,7 +111,7 @@ def test_a_larger_space_never_lowers_a_ceiling(queries, entities):
         assert not small[name].recall > large[name].recall
 
 
-# Mentions that are no pivot names
+# Queries without an exact match in a pivot
 
 
 def test_unlike_pivots_by_hand():

@@ -98,7 +98,7 @@ def test_train_and_dev_are_read_without_test(folder):
     assert (kept.train, kept.dev) == (whole.train, whole.dev)
     assert kept.sizes["test"] == {"easy": 3, "medium": 3, "hard": 3}
     said = refusal(lambda: kept.test)
-    assert said == f"{folder / 'test.tsv'} is missing: put it back, or split again"
+    assert said == f"{folder / 'test.tsv'} is missing: restore it, or split again"
 
 
 def test_each_file_is_read_once(folder):
@@ -139,14 +139,13 @@ def test_a_changed_file_is_noticed(folder, name, damage):
     path.write_bytes(DAMAGES[damage](path.read_bytes()))
     said = refusal(getattr, read_dataset(folder), name.removesuffix(".tsv"))
     assert said == (
-        f"{path} is not as it was written, so the manifest is not true of it: "
-        "put the file back as it was, or split again"
+        f"{path} has changed since it was written: restore the original, or split again"
     )
 
 
 def test_changed_training_data_is_noticed(folder):
     OTHER.write(folder / "train.tsv.gz")
-    assert "train.tsv.gz is not as it was written" in refusal(
+    assert "train.tsv.gz has changed since it was written" in refusal(
         getattr, read_dataset(folder), "train"
     )
     (folder / "train.tsv.gz").unlink()
@@ -158,16 +157,19 @@ def test_a_dataset_that_is_replaced_meanwhile_is_not_mixed(folder):
     kept = read_dataset(folder)
     assert kept.train
     write_dataset(folder, split(OTHER))
-    assert "dev.tsv is not as it was written" in refusal(lambda: kept.dev)
+    assert "dev.tsv has changed since it was written" in refusal(lambda: kept.dev)
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda data: data.replace(b'"seed": 5', b'"seed": 6'), "is not as it was written"),
-        (lambda data: data.replace(b'"seed": 5', b'"seed": NaN'), "is not as it was written"),
-        (lambda data: data + b" ", "is not as it was written"),
-        (lambda data: data.replace(b"checksum", b"checksun"), "is not as it was written"),
+        (lambda data: data.replace(b'"seed": 5', b'"seed": 6'), "has changed since it was written"),
+        (
+            lambda data: data.replace(b'"seed": 5', b'"seed": NaN'),
+            "has changed since it was written",
+        ),
+        (lambda data: data + b" ", "has changed since it was written"),
+        (lambda data: data.replace(b"checksum", b"checksun"), "has changed since it was written"),
         (lambda data: b"{}", "is not the manifest of a dataset"),
         (lambda data: b"[]", "is not the manifest of a dataset"),
         (lambda data: data[:50], "is not the manifest of a dataset"),
@@ -180,13 +182,13 @@ def test_a_dataset_that_is_replaced_meanwhile_is_not_mixed(folder):
         ),
         (
             lambda data: data.replace(b'"format_version": 1', b'"format_version": "1"'),
-            "is not as it was written",
+            "has changed since it was written",
         ),
         (
             lambda data: render(
                 {k: v for k, v in json.loads(data).items() if k not in ("checksum", "seed")}
             ),
-            "is not as it was written",
+            "has changed since it was written",
         ),
     ],
 )
@@ -200,7 +202,7 @@ def test_what_is_no_dataset(tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "empty").mkdir()
     for name in ("missing", "file", "empty"):
-        assert "is no dataset: expected a folder with" in refusal(read_dataset, tmp_path / name)
+        assert "is not a dataset: expected a folder with" in refusal(read_dataset, tmp_path / name)
     (tmp_path / "empty" / MANIFEST).mkdir()
     assert "cannot be read: Is a directory" in refusal(read_dataset, tmp_path / "empty")
 

@@ -337,7 +337,7 @@ def test_lengths_that_differ_are_refused():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"resamples": 0}, "resamples is 0: expected at least 1"),
+        ({"resamples": 0}, "resamples is 0: expected a whole number of at least 1"),
         ({"level": 95}, "level is 95: expected between 0 and 1"),
         ({"level": 0}, "level is 0"),
         ({"level": math.nan}, "level is nan"),

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,31 +11,29 @@ import candgen
 from candgen import MentionTable, rank_pivots
 from candgen.errors import ParameterError, TableError
 from candgen.evaluation.pivot_ranking import Pivot
-from candgen.evaluation.trigram_similarity import (
-    WHOLE,
-    Names,
-    Queries,
-    nearest,
-    nearest_in_group,
-    overlap,
-)
+from candgen.evaluation.trigram_similarity import WHOLE
 from candgen.reporting.figure import alt_text
 from candgen.tables.table_folder import TableFolder
 from candgen.tables.target_file import read_target
+from tests.evaluation.test_trigram_similarity import alike, trigrams
 
 FAROESE = MentionTable.from_pairs(
     [("Wien", "Q1741"), ("Vín", "Q282"), ("Oslo", "Q585"), ("Havnin", "Q10704")]
 )
+
+
 ICELANDIC = MentionTable.from_pairs([("Vín", "Q1741"), ("Vín", "Q282")])
+
+
 DANISH = MentionTable.from_pairs([("Wien", "Q1741"), ("Oslo", "Q585"), ("Rhinen", "Q584")])
+
+
 ENGLISH = MentionTable.from_pairs(
     [("Vienna", "Q1741"), ("wine", "Q282"), ("Oslo", "Q585"), ("Mars", "Q111")]
 )
-WORLD = {"is": ICELANDIC, "da": DANISH, "en": ENGLISH}
 
-TEXTS = st.text(st.sampled_from("abc"), max_size=7) | st.text(max_size=4).filter(
-    lambda text: not {"\n", "\r", "\t"} & set(text)
-)
+
+WORLD = {"is": ICELANDIC, "da": DANISH, "en": ENGLISH}
 
 
 def rank(target=FAROESE, candidates=WORLD, **options):
@@ -45,55 +42,6 @@ def rank(target=FAROESE, candidates=WORLD, **options):
 
 def rows(ranking):
     return {row.language: row for row in ranking.rows}
-
-
-# How alike: a naive version judges
-
-
-def trigrams(text):
-    bounded = ["^^", *text, "$$"] if text else []
-    return Counter(tuple(bounded[place : place + 3]) for place in range(len(bounded) - 2))
-
-
-def alike(one, other):
-    ours, theirs = trigrams(one), trigrams(other)
-    size = ours.total() + theirs.total()
-    return 2 * WHOLE * (ours & theirs).total() // size if size else 0
-
-
-@given(st.lists(TEXTS, max_size=6), st.lists(TEXTS, max_size=8))
-def test_the_nearest_of_all_names_is_that_of_the_naive_version(queries, names):
-    found = nearest(Queries.of(Names.of(queries)), Names.of(names))
-    expected = [max((alike(query, name) for name in names), default=0) for query in queries]
-    assert found.tolist() == expected
-
-
-@given(st.lists(st.tuples(TEXTS, st.integers(0, 2)), max_size=6), st.lists(TEXTS, max_size=8))
-def test_the_nearest_of_a_group_is_that_of_the_naive_version(queries, names):
-    cut = [0, len(names) // 3, len(names) // 2, len(names)]
-    texts, groups = [text for text, _ in queries], [group for _, group in queries]
-    found = nearest_in_group(
-        Names.of(texts), np.array(groups, np.int64), Names.of(names), np.array(cut)
-    )
-    expected = [
-        max((alike(text, name) for name in names[cut[group] : cut[group + 1]]), default=0)
-        for text, group in queries
-    ]
-    assert found.tolist() == expected
-
-
-@given(st.lists(TEXTS, max_size=6), st.lists(TEXTS, max_size=6))
-def test_overlap_is_that_of_the_naive_version(ours, theirs):
-    one, other = (sum(map(trigrams, texts), Counter()) for texts in (ours, theirs))
-    expected = sum(min(one[t] / one.total(), other[t] / other.total()) for t in one & other)
-    assert overlap(Names.of(ours), Names.of(theirs)) == pytest.approx(expected)
-    assert overlap(Names.of(ours), Names.of(ours)) == bool(one)
-
-
-def test_characters_beyond_the_basic_plane_and_long_repetitions():
-    names = Names.of(["😀𝔸😀𝔸😀", "a" * 300])
-    found = nearest(Queries.of(names), Names.of(["😀𝔸", "a" * 100]))
-    assert found.tolist() == [alike("😀𝔸😀𝔸😀", "😀𝔸"), alike("a" * 300, "a" * 100)]
 
 
 # A world worked out by hand
@@ -118,7 +66,7 @@ def test_the_world_by_closeness():
     assert ranking.chosen() == ["da", "is"]
     assert [row.gain for row in ranking.rows[:2]] == [50.0, 25.0]
     assert [row.ceiling for row in ranking.rows[:2]] == [50.0, 75.0]
-    assert [row.likeness for row in ranking.rows[:2]] == [50.0, 75.0]
+    assert [row.similarity for row in ranking.rows[:2]] == [50.0, 75.0]
     assert rows(ranking)["da"].closeness == 1.0
     expected = (alike("wien", "vin") + WHOLE) / (2 * WHOLE)
     assert rows(ranking)["is"].closeness == pytest.approx(expected)
@@ -185,7 +133,7 @@ def test_an_empty_table_and_empty_names_cover_nothing_or_resemble_nothing():
 
 
 def test_the_most_frequent_of_many_mentions_count(monkeypatch):
-    monkeypatch.setattr("candgen.evaluation.pivot_measures.NAMES_OF_AN_ENTITY", 2)
+    monkeypatch.setattr("candgen.evaluation.pivot_measures.NAMES_PER_ENTITY", 2)
     target = MentionTable.from_pairs([("Wien", "Q1741"), ("Oslo", "Q585")])
     names = [("Wien", "Q1741", 1), ("Vienne", "Q1741", 2), ("Vienna", "Q1741", 3), ("Oslo", "Q585")]
     found = rank(target, {"xx": MentionTable.from_pairs(names)}).rows[0]
@@ -194,17 +142,17 @@ def test_the_most_frequent_of_many_mentions_count(monkeypatch):
 
 
 # Greedy: plain sets judge
-
-
 ENTITIES = st.sampled_from(["Q1", "Q2", "Q3", "Q4", "Q5"])
+
+
 PAIRS = st.lists(st.tuples(st.text("ab", min_size=1, max_size=4), ENTITIES), min_size=1, max_size=7)
 
 
 def naive(target, tables, by, most):
-    """The order, and the value after each step, by sets of pairs and sums of likeness."""
+    """The order, and the value after each step, by sets of pairs and sums of similarity."""
     pairs = [(mention, entity) for mention, entity, _ in target]
 
-    def likeness(pair, languages):
+    def similarity(pair, languages):
         mentions = (m for one in languages for m, entity, _ in tables[one] if entity == pair[1])
         return max((alike(pair[0], mention) for mention in mentions), default=0)
 
@@ -212,11 +160,11 @@ def naive(target, tables, by, most):
         known = {entity for one in languages for _, entity, _ in tables[one]}
         if by == "ceiling":
             return sum(entity in known for _, entity in pairs)
-        return sum(likeness(pair, languages) for pair in pairs)
+        return sum(similarity(pair, languages) for pair in pairs)
 
     def closeness(one):
         known = {entity for _, entity, _ in tables[one]}
-        shared = [likeness(pair, [one]) for pair in pairs if pair[1] in known]
+        shared = [similarity(pair, [one]) for pair in pairs if pair[1] in known]
         return sum(shared) / len(shared) if shared else 0
 
     def trigrams_of(table):
@@ -258,7 +206,7 @@ def test_greedy_is_that_of_plain_sets(pairs, others, by):
     ranking = rank(target, tables, by=by, most=3, least=0, normalizer="none")
     assert ranking.chosen() == order
     whole = len(target) * (1 if by == "ceiling" else WHOLE)
-    reached = [row.ceiling if by == "ceiling" else row.likeness for row in ranking.rows]
+    reached = [row.ceiling if by == "ceiling" else row.similarity for row in ranking.rows]
     assert reached[: len(order)] == [100 * value / whole for value in values]
     assert sorted(rows(ranking)) == sorted(tables)
     gains = [row.gain for row in ranking.rows if row.gain is not None]
@@ -306,7 +254,8 @@ def test_table_json_and_figure():
     assert [row[far.columns.index("distance")] for row in far.rows] == [None, None, 0.0]
     made = ranking.as_json()
     assert made["pivots"][0]["language"] == "da"
-    assert set(made["pivots"][0]) == set(Pivot._fields)
+    assert set(made["pivots"][0]) == {*Pivot._fields, "likeness"} - {"similarity"}
+    assert made["pivots"][0]["likeness"] == ranking.rows[0].similarity
     assert (made["size"], made["estimated"], made["by"]) == (4, False, "ceiling")
     figure = ranking.figure()
     assert "ceiling: da 50.0, is 75.0" in alt_text(figure)

@@ -14,7 +14,7 @@ from candgen.errors import CandgenError, ConformanceError, ParameterError, Table
 from candgen.generators import METHODS
 from candgen.generators.conformance import check_generator
 from candgen.protocols import Training
-from tests.paper.test_reproduce import TABLES
+from tests.support.paper_world import TABLES
 from tests.support.worlds import any_worlds, mentions, worlds
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=25)

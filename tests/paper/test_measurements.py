@@ -305,7 +305,9 @@ def test_complexity_is_of_the_best_setting_with_the_papers_threshold(
 ):
     given = []
     monkeypatch.setattr(
-        measurements, "measure_apart", lambda *rest: given.append(rest) or {"build_seconds": 1.0}
+        measurements,
+        "measure_in_process",
+        lambda *rest: given.append(rest) or {"build_seconds": 1.0},
     )
     method, built = recording(tuned, options=frozenset(options))
     case = make_case(zero_shot_only=zero_shot_only)

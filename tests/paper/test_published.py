@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 
 from candgen.errors import ParameterError
-from candgen.paper.published import EXHIBITS, PAIRS, Pair, published, where
+from candgen.paper.published import EXHIBITS, PAIRS, Pair, place_in_paper, published
 
 KEYS = [pair.key for pair in PAIRS]
 METHODS = ["wikipriors", "charagram", "pti"]
@@ -84,13 +84,13 @@ def test_the_source_has_six_tables(source):
         "thresholding",
         "complexity",
     ]
-    assert [where(name) for name in TABLES] == [f"Table {n}" for n in range(1, 7)]
+    assert [place_in_paper(name) for name in TABLES] == [f"Table {n}" for n in range(1, 7)]
 
 
 def test_figures_have_no_numbers_in_the_source(source):
     labels = re.findall(r"caption\{\\label\{((?!table:|fig:weak)[\w:]+)\}", source)
     assert labels == ["fig:queries_type", "ceilings", "perf_data", "fig:recall"]
-    assert [where(name) for name in PLOTS] == ["Figure 2", "Figure 3", "Figure 4"]
+    assert [place_in_paper(name) for name in PLOTS] == ["Figure 2", "Figure 3", "Figure 4"]
     figures = re.findall(r"\\begin\{figure\*?\}.*?\\end\{figure\*?\}", source, re.DOTALL)
     assert len(figures) == 4
     # One figure shares its float with the table of complexity; the others have no table.
@@ -331,6 +331,6 @@ def test_keys_are_refused(keys):
 
 
 def test_unknown_exhibits_are_refused():
-    for use in (published, where):
+    for use in (place_in_paper, published):
         with pytest.raises(ParameterError, match="unknown exhibit 'results': choose one of main-"):
             use("results")

@@ -1,4 +1,4 @@
-"""Figures: what they may hold, how they are described, and how they are drawn."""
+"""Figures drawn as SVG and PNG."""
 
 import hashlib
 import math
@@ -9,61 +9,14 @@ import threading
 import warnings
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from candgen.errors import MissingExtraError, ParameterError
+from candgen.errors import MissingExtraError, ParameterError, StorageError
 from candgen.reporting import plot
-from candgen.reporting.figure import Figure, Panel, Series, alt_text
-from candgen.reporting.plot_style import LOOKS, STYLE, plan, wrapped
-
-TYPES = ("easy", "medium", "hard")
-
-
-def figure(kind="lines", *panels, **options):
-    defaults = {"name": "recall", "title": "Recall", "x_label": "k", "y_label": "recall@k, %"}
-    return Figure(kind=kind, panels=panels or (panel("fo"),), **{**defaults, **options})
-
-
-def panel(title, *series):
-    return Panel(title, series or (Series("PTI", (10, 30), (65.2, 81.0)),))
-
-
-def many(count, x=TYPES):
-    return [
-        Series(f"method {n}", x, tuple(10.0 * n + i for i in range(len(x)))) for n in range(count)
-    ]
-
-
-# What they may hold
-
-
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: Series("a", (1, 2), (1,)), "y of 'a' has 1 values: expected 2"),
-        (lambda: Series("a", (1,), (1,), (0, 0)), "low of 'a' has 2 values: expected 0 or 1"),
-        (lambda: Series("a", (1,), (1,), (0,)), "high of 'a' has 0 values: expected 1"),
-        (lambda: figure("bars", panel("", *many(1, ("x", "x")))), "expected each value once"),
-        (lambda: Series("a", (1,), (math.inf,)), "y of 'a' has inf"),
-        (lambda: Series("a", (1,), ("2",)), "y of 'a' has '2': expected finite numbers or None"),
-        (lambda: panel("p", *many(1), *many(1)), "the series of the panel 'p'"),
-        (lambda: figure("pie"), "kind of 'recall' is 'pie': expected lines or bars or dots"),
-        (lambda: figure("bars", Panel("", ())), "has no values"),
-        (lambda: figure("lines", panel("", Series("a", (), ()))), "has no values"),
-        (lambda: figure(y_range=(1, 1)), r"y_range of 'recall' is \(1, 1\)"),
-        (lambda: figure(y_range=(0, math.nan)), "y_range of 'recall'"),
-        (lambda: figure("lines", panel("", Series("a", (1, "b"), (1, 1)))), "numbers and strings"),
-        (lambda: figure("lines", panel("", Series("a", (0,), (1,))), log_x=True), "positive"),
-        (lambda: figure("lines", panel("", Series("a", (math.nan,), (1,)))), "finite numbers"),
-        (lambda: figure("lines", panel("", *many(1)), log_x=True), "log_x needs numbers"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(make, sentence):
-    with pytest.raises(ParameterError, match=sentence):
-        make()
+from candgen.reporting.figure import Panel, Series
+from tests.support.figures import TYPES, figure, many, panel
 
 
 @pytest.mark.parametrize("kind", ["lines", "bars", "dots"])
@@ -72,95 +25,6 @@ def test_too_many_series_and_panels_are_refused(kind):
         plot.draw(figure(kind, panel("a", *many(4)), panel("b", *many(7)[4:])))
     with pytest.raises(ParameterError, match="has 13 panels"):
         plot.draw(figure(kind, *[panel(str(n)) for n in range(13)]))
-
-
-def test_points_have_an_interval_only_if_all_of_it_is_known():
-    series = Series("a", (1, 2, 3, 4), (5, None, 5, 5), (4, 4, math.nan, 4), (6, 6, 6, None))
-    assert [(p.y, p.interval) for p in series.points()] == [
-        (5, (4, 6)),
-        (None, None),
-        (5, None),
-        (5, None),
-    ]
-
-
-# How they are described
-
-
-def test_few_values_are_described_one_by_one():
-    series = Series("PTI", TYPES, (99.96, None, math.nan))
-    described = alt_text(figure("dots", panel("fo", series), panel("mk", *many(1)), x_label="type"))
-    assert described == (
-        "Dot plot: Recall. Across: recall@k, %. Down: type. 2 panels: fo, mk. "
-        "fo, PTI: easy 100.0, medium no data, hard no data. "
-        "mk, method 0: easy 0.0, medium 1.0, hard 2.0."
-    )
-
-
-def test_many_values_are_described_by_their_extremes():
-    ks = tuple(range(1000, 1020))
-    up = Series("PTI", ks, tuple(float(k - 990) for k in ks))
-    none = Series("other", ks, (None,) * 20)
-    assert alt_text(figure("bars", panel("fo", up, none))) == (
-        "Bar chart: Recall. Across: k. Upwards: recall@k, %. "
-        "PTI: from 10.0 (fo, 1,000) to 29.0 (fo, 1,019). other: no data."
-    )
-
-
-def test_a_figure_without_a_title_is_described():
-    assert alt_text(figure(title="")).startswith("Line chart. Across: k.")
-
-
-# What goes where
-
-
-def test_series_differ_without_colour():
-    for what in ("line", "marker", "dashes", "fill", "hatch"):
-        assert len({getattr(look, what) for look in LOOKS}) == len(LOOKS)
-    yellow = "#f0e442"
-    assert yellow not in {look.line for look in LOOKS}
-
-
-def test_no_text_is_smaller_than_eight_points():
-    sizes = [size for name, size in STYLE.items() if name.endswith(("font.size", "labelsize"))]
-    assert min([*sizes, STYLE["legend.fontsize"], STYLE["axes.titlesize"]]) >= 8
-
-
-@pytest.mark.parametrize(
-    ("count", "shape"),
-    [(1, (1, 1)), (2, (1, 2)), (3, (1, 3)), (4, (2, 2)), (5, (2, 3)), (9, (3, 3)), (12, (4, 3))],
-)
-def test_panels_are_at_most_three_a_row(count, shape):
-    made = plan(figure("bars", *[panel(str(n)) for n in range(count)]))
-    assert (made.down, made.across) == shape
-
-
-def test_labels_of_numbers_do_not_touch():
-    ks = (1, 2, 3, 4, 5, 10, 20, 100, 1000, 80_000, 2_500_000)
-    series = Series("PTI", ks, (1.0,) * len(ks))
-    panels = [panel(str(n), series) for n in range(3)]
-    assert list(plan(figure("lines", *panels)).ticks.values()) == ["1", "2.5M"]
-    logarithmic = plan(figure("lines", *panels, log_x=True))
-    assert len(logarithmic.ticks) >= 5
-    assert list(logarithmic.ticks.items())[-2:] == [(80_000, "80k"), (2_500_000, "2.5M")]
-    places = [math.log(place) for place in logarithmic.ticks]
-    assert min(b - a for a, b in pairwise(places)) > 0.08 * (places[-1] - places[0])
-    assert logarithmic.ends[0] < 1 < 2_500_000 < logarithmic.ends[1]
-
-
-def test_categories_are_in_the_order_of_the_panels():
-    first, second = Series("a", ("x", "z"), (1, 2)), Series("b", ("y", "x"), (1, 2))
-    made = plan(figure("bars", panel("1", first), panel("2", second)))
-    assert made.places == {"x": 0, "z": 1, "y": 2}
-    assert list(made.ticks.values()) == ["x", "z", "y"]
-
-
-def test_long_words_stand_upright_and_long_names_are_wrapped():
-    short = plan(figure("bars", panel("", *many(1))))
-    assert not short.upright
-    names = ("incomprehensibilities" * 2, "b", "c")
-    assert plan(figure("bars", panel("", *many(1, names)))).upright
-    assert wrapped("several words that are long", 1.0) == "several words\nthat are long"
 
 
 # How they are drawn
@@ -312,3 +176,12 @@ def test_importing_does_not_need_matplotlib():
         "import candgen.reporting.plot, candgen.reporting.html\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_drawing_is_written_in_the_form_of_the_suffix(tmp_path):
+    drawing = plot.Drawing(b"<svg/>", b"PNG")
+    for suffix, content in (("svg", b"<svg/>"), ("png", b"PNG")):
+        drawing.write(tmp_path / f"figure.{suffix}")
+        assert (tmp_path / f"figure.{suffix}").read_bytes() == content
+    with pytest.raises(StorageError, match=r"figure\.svg cannot be written"):
+        drawing.write(tmp_path / "no" / "figure.svg")

@@ -15,8 +15,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from candgen.errors import ParameterError, StorageError
-from candgen.reporting.cells import Best, Difference
-from candgen.reporting.table import Table
+from candgen.reporting.table import Best, Difference, Table
 
 SMALL = Table(
     "Recall@30 & size",
@@ -284,7 +283,7 @@ def test_numbers_of_numpy_become_ours():
         (("t", ("a", "a"), ()), "expected names that differ"),
         (("t", ("a",), (([],),)), r"row 1 of 't' has \[\]: expected a string, a number or None"),
         (("t", ("a",), ((True,),)), "row 1 of 't' has True"),
-        (("t", ("a",), (("\ud800",),)), "half a character"),
+        (("t", ("a",), (("\ud800",),)), "half a surrogate pair"),
         (("t", (1,), ()), "1 is a title, note or column: expected a string"),
         ((None, ("a",), ()), "None is a title"),
         (("t", ("a",), (), "", -1), "decimals is -1"),

@@ -271,11 +271,11 @@ def _training(
 
 
 def _dev_queries(path: Path, *, skip_bad_rows: bool) -> "Sequence[Query]":
-    from candgen.paper.corpus import open_parts  # noqa: PLC0415
+    from candgen.paper.corpus import open_folds  # noqa: PLC0415
     from candgen.tables.queries import read_queries  # noqa: PLC0415
 
     queries = (
-        open_parts(path, skip_bad_rows=skip_bad_rows).dev if path.is_dir() else read_queries(path)
+        open_folds(path, skip_bad_rows=skip_bad_rows).dev if path.is_dir() else read_queries(path)
     )
     if not queries:
         raise ParameterError(f"--dev {path} has no queries: give another file, or drop it")

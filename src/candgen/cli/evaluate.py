@@ -134,12 +134,12 @@ def parse_indexes(texts: list[str]) -> list[Named]:
 
 
 def _read_queries(path: Path, fold: Fold, *, skip_bad_rows: bool) -> QuerySet:
-    from candgen.paper.corpus import open_parts  # noqa: PLC0415
+    from candgen.paper.corpus import open_folds  # noqa: PLC0415
     from candgen.tables.queries import read_queries  # noqa: PLC0415
 
     if not path.is_dir():
         return QuerySet(read_queries(path))
-    folds = open_parts(path, skip_bad_rows=skip_bad_rows)
+    folds = open_folds(path, skip_bad_rows=skip_bad_rows)
     queries = folds.dev if fold is Fold.DEV else folds.test
     return QuerySet(queries, folds.language, getattr(folds, "normalizer", "none"))
 

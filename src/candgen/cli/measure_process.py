@@ -4,12 +4,12 @@ import json
 import sys
 
 from candgen.generators.registry import METHODS
-from candgen.paper.complexity import answer
+from candgen.paper.complexity import run_job
 
 
 def main() -> None:
     """Measure the job on standard input; write the result to standard output."""
-    json.dump(answer(METHODS, json.load(sys.stdin)), sys.stdout)
+    json.dump(run_job(METHODS, json.load(sys.stdin)), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import candgen
 from candgen.cli.options import Normalizer, Seed, SkipBadRows, option, parse_table
 from candgen.cli.output import note, show, write, write_json
 from candgen.cli.progress import progress_bar
-from candgen.errors import MissingExtraError, ParameterError, StorageError
+from candgen.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from candgen import PivotRanking
@@ -131,14 +131,8 @@ def _check_plot(path: Path) -> None:
 
 def _draw(ranking: "PivotRanking", path: Path) -> None:
     from candgen.reporting.plot import draw  # noqa: PLC0415
-    from candgen.storage.atomic import atomic_write  # noqa: PLC0415
 
-    drawing = draw(ranking.figure())
-    try:
-        with atomic_write(path) as file:
-            file.write(drawing.svg if path.suffix == ".svg" else drawing.png)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
+    draw(ranking.figure()).write(path)
 
 
 def _show(ranking: "PivotRanking", form: Format) -> None:

@@ -98,30 +98,30 @@ def reproduce(
     is measured on test. Measurements are kept in the
     output folder, so the same command continues an interrupted run. report.html has everything.
     """
-    from candgen.paper.cache import Records  # noqa: PLC0415
+    from candgen.paper.cache import ResultCache  # noqa: PLC0415
     from candgen.paper.corpus import Corpus  # noqa: PLC0415
-    from candgen.paper.plan import Study  # noqa: PLC0415
-    from candgen.paper.reproduce import RECORDS, names_of  # noqa: PLC0415
+    from candgen.paper.plan import Plan  # noqa: PLC0415
+    from candgen.paper.reproduce import CACHE_FOLDER, resolve_names  # noqa: PLC0415
     from candgen.paper.reproduce import reproduce as make  # noqa: PLC0415
 
-    exhibits = names_of(*names)
+    exhibits = resolve_names(*names)
     chosen = _methods(methods)
     corpus = Corpus(
         data, per_type=per_type, seed=seed, normalizer=normalizer.value, skip_bad_rows=skip_bad_rows
     )
     known = _pairs(pairs, zero_shot_only, corpus.languages)
-    study = Study(
+    plan = Plan(
         corpus,
         known,
         chosen,
-        Records(output / RECORDS),
+        ResultCache(output / CACHE_FOLDER),
         command=[sys.executable, "-m", "candgen.cli.measure_process"],
         options=_budget(epochs, training_pairs, chosen),
         high_resource=_high_resource(high_resource, known),
     )
-    if exhibits == ("high-resource",) and not study.high_resource:
+    if exhibits == ("high-resource",) and not plan.high_resource:
         raise ParameterError("no pair has a high-resource pivot: give --high-resource LANG")
-    study.check()
+    plan.check()
     if figures and find_spec("matplotlib") is None:
         raise MissingExtraError(
             "figures need matplotlib: pip install 'candgen[plots]', or add --no-figures"
@@ -129,7 +129,7 @@ def reproduce(
     with progress_bar() as progress:
         made = make(
             exhibits,
-            study,
+            plan,
             output,
             command=["candgen", *context.obj],
             progress=progress,

@@ -37,7 +37,7 @@ from candgen.generators.summaries import METHODS as CATALOGUE
 
 if TYPE_CHECKING:
     from candgen import MentionTable
-    from candgen.evaluation.evaluate import Tuning
+    from candgen.evaluation.tune import Tuning
     from candgen.protocols import Method, Training
     from candgen.tables.folds import Folds
     from candgen.tables.queries import Query
@@ -119,8 +119,8 @@ def tune(
     the index is built. --method pti is the method of the paper.
     """
     from candgen.auto import choose_normalizer  # noqa: PLC0415
-    from candgen.evaluation import evaluate  # noqa: PLC0415
-    from candgen.paper.corpus import open_parts  # noqa: PLC0415
+    from candgen.evaluation.tune import tune as choose  # noqa: PLC0415
+    from candgen.paper.corpus import open_folds  # noqa: PLC0415
     from candgen.protocols import MIN_POINTS_PER_TENTH, Training  # noqa: PLC0415
 
     chosen = known_method(method)
@@ -138,7 +138,7 @@ def tune(
         check_output(output)
     reasons: list[str] = []
     with progress_bar() as progress:
-        folds = open_parts(dataset, skip_bad_rows=skip_bad_rows)
+        folds = open_folds(dataset, skip_bad_rows=skip_bad_rows)
         target = None if zero_shot or len(folds.train) == 0 else folds.train
         _warn_of_normalizer(dataset, folds, fixed.get("normalizer"))
 
@@ -162,7 +162,7 @@ def tune(
         if method == BOTH_STAGES and "normalizer" not in {*fixed, *values}:
             fixed["normalizer"], reason = choose_normalizer(training, training.dev)
             reasons.append(reason)
-        tuning = evaluate.tune(
+        tuning = choose(
             chosen,
             training,
             folds.dev,
@@ -188,7 +188,7 @@ def _choose_pivots(
     training: "Training", folder: Path, reasons: list[str], *, skip_bad_rows: bool
 ) -> "Training":
     """Return the training with pivots chosen among the tables of a folder, by train or dev."""
-    from candgen.auto import choose_pivots, why_pivots  # noqa: PLC0415
+    from candgen.auto import choose_pivots, explain_pivots  # noqa: PLC0415
     from candgen.tables.table_folder import TableFolder  # noqa: PLC0415
 
     tables = TableFolder(folder, skip_bad_rows=skip_bad_rows, without=training.language or "")
@@ -197,7 +197,7 @@ def _choose_pivots(
     ranking, pivots = choose_pivots(
         known, tables, language=training.language, progress=training.progress
     )
-    reasons.append(why_pivots(ranking, pivots, len(tables), known))
+    reasons.append(explain_pivots(ranking, pivots, len(tables), known))
     return replace(training, pivots=pivots)
 
 

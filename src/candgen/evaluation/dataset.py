@@ -1,8 +1,8 @@
-"""A dataset: the folder that a split is kept in.
+"""A dataset: a folder that holds a split.
 
-``fo.dataset/`` holds ``train.tsv.gz``, ``dev.tsv``, ``test.tsv`` and ``manifest.json``, which says
-how they were made, from what, how many there are, and the SHA-256 of each file. There are no dates
-in it: the same split gives byte-identical files.
+``fo.dataset/`` has ``train.tsv.gz``, ``dev.tsv``, ``test.tsv`` and ``manifest.json``, which has the
+parameters of the split, a digest of the input, the counts, and the SHA-256 of each file. It has no
+dates: the same split gives byte-identical files.
 """
 
 import hashlib
@@ -50,9 +50,9 @@ FilePath = str | os.PathLike[str]
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A split that is read from its folder: each file when it is first asked for, and checked.
+    """A split in its folder; each file is checked and read when it is first used.
 
-    What is not asked for need not be there: parameters can be tuned where ``test.tsv`` is not.
+    A file that is not used may be missing: ``test.tsv`` is not needed for tuning.
     """
 
     path: Path
@@ -65,24 +65,24 @@ class Dataset:
 
     @cached_property
     def dev(self) -> list[Query]:
-        """The queries on which parameters are chosen."""
+        """The queries to tune on."""
         return read_queries(self._verified(DEV))
 
     @cached_property
     def test(self) -> list[Query]:
-        """The queries that are for the end."""
+        """The held-out queries for the final evaluation."""
         return read_queries(self._verified(TEST))
 
     @property
     def sizes(self) -> dict[str, dict[str, int]]:
-        """How many queries of each type of the setting there are, in dev and in test."""
+        """The number of queries of each type of the setting, in dev and in test."""
         types = TYPES_OF[self.setting]
         counts = self.manifest["counts"]
         return {name: {kind: counts[name][kind] for kind in types} for name in ("dev", "test")}
 
     @property
     def setting(self) -> str:
-        """What the table was split for: joint, zero-shot or high-resource."""
+        """The setting of the split: joint, zero-shot or high-resource."""
         return str(self.manifest["setting"])
 
     @property
@@ -97,21 +97,20 @@ class Dataset:
         return language
 
     def _verified(self, name: str) -> Path:
-        """The path of a file, after its content was found to be what the manifest says."""
+        """Return the path of a file; raise StorageError if it does not match the manifest."""
         path = self.path / name
         found = _file_entry(path)
         if found != self.manifest["files"][name]:
             raise StorageError(
-                f"{path} is not as it was written, so the manifest is not true of it: "
-                "put the file back as it was, or split again"
+                f"{path} has changed since it was written: restore the original, or split again"
             )
         return path
 
 
 def write_dataset(path: FilePath, split: Split) -> None:
-    """Write a split to a folder, in place of the dataset that is there, or nothing at all.
+    """Write a split to a folder atomically; an existing dataset there is replaced.
 
-    An empty folder is used; one that holds anything but a dataset is refused and left alone.
+    A folder that holds anything but a dataset is left unchanged, and StorageError is raised.
     """
     if not isinstance(split, Split):
         raise ParameterError(f"split is {shown(split)}, expected what candgen.split returns")
@@ -124,14 +123,14 @@ def write_dataset(path: FilePath, split: Split) -> None:
 
 
 def read_dataset(path: FilePath) -> Dataset:
-    """Open a dataset: its manifest now, its files when they are needed."""
+    """Open a dataset: read its manifest now, its files when they are used."""
     folder = Path(path)
     where = folder / MANIFEST
     try:
         text = where.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise StorageError(
-            f"{folder} is no dataset: expected a folder with {MANIFEST}, which split makes"
+            f"{folder} is not a dataset: expected a folder with {MANIFEST}, made by candgen split"
         ) from None
     except OSError as error:
         raise StorageError(f"{where} cannot be read: {error.strerror or error}") from error
@@ -145,7 +144,9 @@ def read_dataset(path: FilePath) -> Dataset:
             f"{FORMAT_VERSION}): upgrade candgen, or split again"
         )
     if version != FORMAT_VERSION or not _is_intact(content, text):
-        raise StorageError(f"{where} is not as it was written: put it back, or split again")
+        raise StorageError(
+            f"{where} has changed since it was written: restore the original, or split again"
+        )
     return Dataset(folder, content)
 
 
@@ -174,13 +175,13 @@ def _file_entry(path: Path) -> dict[str, Any]:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             return {"bytes": file.tell(), "sha256": digest}
     except FileNotFoundError:
-        raise StorageError(f"{path} is missing: put it back, or split again") from None
+        raise StorageError(f"{path} is missing: restore it, or split again") from None
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def _may_replace(folder: Path) -> bool:
-    """Whether there is a dataset and nothing else: what a person put beside it is not ours."""
+    """Return whether the folder holds a dataset and no other file."""
     try:
         content = _parsed((folder / MANIFEST).read_bytes())
     except OSError:
@@ -198,7 +199,7 @@ def _parsed(text: bytes) -> dict[str, Any] | None:
 
 
 def _is_intact(content: dict[str, Any], text: bytes) -> bool:
-    """Whether this is what `render` wrote: it has one way to write, and a checksum."""
+    """Return whether `render` wrote this text: its output is unique and has a checksum."""
     unsigned = {name: value for name, value in content.items() if name != "checksum"}
     try:
         return set(content) == _FIELDS and render(unsigned) == text

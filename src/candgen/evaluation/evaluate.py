@@ -1,36 +1,17 @@
-"""Evaluating generators on queries, and choosing what dev says is best."""
+"""Evaluate generators on queries."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import product
-from numbers import Integral
 from typing import Any
 
-from candgen.errors import ParameterError
-from candgen.evaluation import metrics
+from candgen.errors import ParameterError, check_whole_number
 from candgen.evaluation.ceilings import unlike_pivots
 from candgen.evaluation.report import Answer, Report
-from candgen.evaluation.tuning import Trial, Tuning, describe, merit
-from candgen.protocols import (
-    MIN_POINTS_PER_TENTH,
-    Generator,
-    Method,
-    Progress,
-    Ranks,
-    Searched,
-    Training,
-    covers,
-    gold_rank,
-    is_generator,
-    no_progress,
-    rank_golds,
-)
+from candgen.protocols import Generator, Progress, covers, gold_rank, is_generator, no_progress
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import TYPES, Query
 
-__all__ = ["Trial", "Tuning", "describe", "evaluate", "tune"]
-
-QUERIES_AT_ONCE = 1000
+BATCH_SIZE = 1000
+"""The number of queries that a generator is asked at once."""
 
 
 def evaluate(
@@ -43,10 +24,20 @@ def evaluate(
     language: str | None = None,
     progress: Progress = no_progress,
 ) -> Report:
-    """Ask every generator for the candidates of every query; nobody sees the golds but the report.
+    """Ask every generator for the candidates of every query, and compare them with the golds.
 
-    With ``pivots`` the report also looks at the queries whose mention is not one of the gold's
-    names there, compared after the normalizer, which is told the languages.
+    Args:
+        generators: What to evaluate, by the names that the report gives them.
+        queries: The test queries: ``Query(mention, entity, type)``; the type may be missing.
+        ks: The numbers of candidates for recall@k; the largest is how many are asked for.
+        pivots: The pivots' tables. With them the report also has the queries without an exact
+            match: those whose mention is not one of the gold's names in any pivot.
+        normalizer: The normalizer after which mentions and names are compared for that.
+        language: The language of the queries, for the normalizer.
+        progress: Called with what is being done and the fraction of it that is done.
+
+    Returns:
+        The rank of the gold for every query and generator, with measures and tables of them.
 
     >>> class Guess:
     ...     def candidates(self, mentions, k=30):
@@ -56,8 +47,8 @@ def evaluate(
     >>> report.recall("guess", k=1), report.recall("guess", k=2), report.mrr("guess")
     (50.0, 100.0, 0.75)
     """
-    checked = _checked_queries(queries)
-    depths = _checked_ks(ks)
+    checked = check_queries(queries)
+    depths = _check_ks(ks)
     if not isinstance(generators, Mapping) or not generators:
         raise ParameterError("generators: expected a dict of at least one, such as {'pti': index}")
     for name, generator in generators.items():
@@ -75,13 +66,13 @@ def evaluate(
             languages=list(pivots),
         )
     answers = {
-        name: list(_answers(name, generator, checked, depths[-1], progress))
+        name: list(_ask(name, generator, checked, depths[-1], progress))
         for name, generator in generators.items()
     }
     return Report(checked, answers, depths, unlike)
 
 
-def _answers(
+def _ask(
     name: str,
     generator: Any,  # noqa: ANN401
     queries: list[Query],
@@ -89,151 +80,30 @@ def _answers(
     progress: Progress,
 ) -> Iterator[Answer]:
     knows = generator.knows if covers(generator) else None
-    for first in range(0, len(queries), QUERIES_AT_ONCE):
+    for first in range(0, len(queries), BATCH_SIZE):
         progress(f"asking {name}", first / len(queries))
-        batch = queries[first : first + QUERIES_AT_ONCE]
+        batch = queries[first : first + BATCH_SIZE]
         found = generator.candidates([query.mention for query in batch], k=k)
         if len(found) != len(batch):
             raise ParameterError(
                 f"{name} gave {len(found)} answers to {len(batch)} mentions: expected one for each"
             )
         known = [None] * len(batch) if knows is None else knows([q.entity for q in batch])
-        for query, candidates, knowing in zip(batch, found, known, strict=True):
+        for query, candidates, is_known in zip(batch, found, known, strict=True):
             rank = gold_rank(query.entity, candidates[:k])
             top: Sequence[Any] = candidates[0] if candidates else (None, None)
             score = candidates[rank - 1][1] if rank else None
-            yield Answer(rank, score, top[0], top[1], knowing)
+            yield Answer(rank, score, top[0], top[1], is_known)
 
 
-def tune(
-    method: Method,
-    training: Training,
-    dev: Iterable[Query],
-    *,
-    grid: Mapping[str, Sequence[Any]] | None = None,
-    fixed: Mapping[str, Any] | None = None,
-    k: int = 30,
-    worth: float = MIN_POINTS_PER_TENTH,
-    progress: Progress | None = None,
-) -> Tuning:
-    """Try every choice of a method's grid on dev; test queries have no way in here.
-
-    ``grid`` replaces or adds values of a parameter, ``fixed`` are parameters of all choices.
-    Where there are several pivots, and neither gives an alpha, a method that can search finds an
-    alpha for each, and leaves out those that are not ``worth`` what they take: see ``candgen tune``
-    in docs/evaluation.md. ``progress`` is that of the training, if not given.
-    """
-    queries = _checked_queries(dev)
-    (k,) = _checked_ks([k])
-    given, fixed = dict(grid or {}), dict(fixed or {})
-    method.check(fixed)
-    choices = method.choices(training, given)
-    if not choices:
-        raise ParameterError("the grid has a parameter without values: give each at least one")
-    show = training.progress if progress is None else progress
-    searched = _search(method, training, given, fixed, queries, k, worth=worth, progress=show)
-    if searched is not None:
-        return searched
-    complete = [{**fixed, **choice} for choice in choices]
-    best = None
-    if method.ranks is not None:
-        show(f"trying {len(choices)} choices on dev", 0.0)
-        ranks = method.ranks(training, complete, queries, k)
-        trials = [_trial(each, some, k) for each, some in zip(choices, ranks, strict=True)]
-    else:
-        trials, best = _try_each(method, training, choices, complete, queries, k, show)
-    return Tuning(tuple(trials), len(queries), k, best)
-
-
-def _search(
-    method: Method,
-    training: Training,
-    grid: dict[str, Sequence[Any]],
-    fixed: dict[str, Any],
-    queries: list[Query],
-    k: int,
-    *,
-    worth: float,
-    progress: Progress,
-) -> Tuning | None:
-    """What a search finds with each choice of what the grid has beside lam; None without one."""
-    weighed = method.joint & {*grid, *fixed}
-    if method.search is None or weighed or len(training.pivots) < 2:
-        return None
-    lams = grid.pop("lam", [fixed["lam"]] if "lam" in fixed else None)
-    ends: list[tuple[Trial, Searched]] = []
-    trials: list[Trial] = []
-    for values in product(*grid.values()):
-        choice = dict(zip(grid, values, strict=True))
-        found = method.search(
-            training, {**fixed, **choice}, queries, k, lams=lams, worth=worth, progress=progress
-        )
-        if found is None:
-            return None
-        trials += (_trial({**step.parameters, **choice}, step.ranks, k) for step in found.steps)
-        ends.append((trials[-1], found))
-    best, found = max(ends, key=lambda end: end[0].points)
-    tried = sum(searched.tried for _, searched in ends)
-    note = f"The steps of the search, which tried {tried} choices."
-    if len(found.queries) < len(queries):
-        note += f" It looked at {len(found.queries)} of {len(queries)} dev queries."
-    return Tuning(
-        tuple(trials),
-        len(found.queries),
-        k,
-        pivots=found.pivots,
-        chosen=best,
-        note=note,
-        pivots_k=found.k,
-    )
-
-
-def _try_each(
-    method: Method,
-    training: Training,
-    choices: list[dict[str, Any]],
-    complete: list[dict[str, Any]],
-    queries: list[Query],
-    k: int,
-    progress: Progress,
-) -> tuple[list[Trial], Generator | None]:
-    """Build a generator for each choice; beside the trials, the best of them."""
-    trials: list[Trial] = []
-    best = None
-    for number, (choice, parameters) in enumerate(zip(choices, complete, strict=True)):
-        told = _told(progress, number, len(choices))
-        told("", 0.0)
-        generator = method(replace(training, progress=told), parameters)
-        trial = _trial(choice, rank_golds(generator, queries, k), k)
-        if not trials or merit(trial) > max(map(merit, trials)):
-            best = generator
-        del generator  # what is not the best makes room for the next one
-        trials.append(trial)
-    return trials, best
-
-
-def _trial(choice: dict[str, Any], ranks: Ranks, k: int) -> Trial:
-    return Trial(choice, metrics.recall(ranks, k), metrics.mrr(ranks))
-
-
-def _told(progress: Progress, number: int, of: int) -> Progress:
-    """What is told while one choice of several is built: its share is that of the whole."""
-
-    def tell(doing: str, share: float) -> None:
-        words = f"trying choice {number + 1} of {of} on dev" + (f": {doing}" if doing else "")
-        progress(words, (number + min(max(share, 0.0), 1.0)) / of)
-
-    return tell
-
-
-def _checked_queries(queries: Iterable[Query]) -> list[Query]:
-    """Queries, or tuples that could be; an empty mention is one that nothing can answer."""
+def check_queries(queries: Iterable[Query]) -> list[Query]:
+    """Return queries, or tuples that could be, as a list; raise ParameterError for others."""
     checked = []
     for number, query in enumerate(queries):
         try:
             mention, entity, kind = made = Query(*query)
         except TypeError:
-            mention, entity, kind = made = Query("", "", "no query")
+            mention, entity, kind = made = Query("", "", "invalid")
         strings = isinstance(mention, str) and isinstance(entity, str)
         if not strings or isinstance(query, str) or kind not in (None, *TYPES):
             raise ParameterError(
@@ -242,15 +112,12 @@ def _checked_queries(queries: Iterable[Query]) -> list[Query]:
             )
         checked.append(made)
     if not checked:
-        raise ParameterError("there are no queries: nothing can be measured")
+        raise ParameterError("there are no queries: give at least one")
     return checked
 
 
-def _checked_ks(ks: Sequence[int]) -> tuple[int, ...]:
-    listed: list[Any] = list(ks) if isinstance(ks, Sequence) else [ks]
-    for k in listed:
-        if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
-            raise ParameterError(f"k is {k!r}: expected a whole number of at least 1")
+def _check_ks(ks: Sequence[int]) -> tuple[int, ...]:
+    listed = list(ks) if isinstance(ks, Sequence) else [ks]
     if not listed:
         raise ParameterError("ks is empty: give at least one k, such as 30")
-    return tuple(sorted({int(k) for k in listed}))
+    return tuple(sorted({check_whole_number("k", k) for k in listed}))

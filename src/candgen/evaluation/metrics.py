@@ -1,11 +1,11 @@
-"""Measures: pure functions of ranks, the places of the gold among the candidates of each query.
+"""Measures: pure functions of ranks, the places of the golds among the candidates.
 
     >>> ranks = np.array([1, 3, 0, 31])     # first, third, not among the candidates, 31st
     >>> recall(ranks, 1), recall(ranks, 30), recall(ranks, 100)
     (25.0, 50.0, 75.0)
 
-Recall is in percent, and its denominator is the number of queries. A measure over some of the
-queries is the measure of their ranks: ``recall(ranks[mask], 30)``. That of no query is nan.
+Recall is in percent of the queries. A measure over some of the queries is the measure of their
+ranks: ``recall(ranks[mask], 30)``. That of no queries is nan.
 """
 
 import math
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from candgen.errors import ParameterError
+from candgen.errors import ParameterError, check_whole_number
 from candgen.protocols import Ranks
 from candgen.tables.queries import TYPES
 
-_DRAWN_AT_ONCE = 1 << 20  # numbers: memory stays small whatever the number of distinct values
+_NUMBERS_AT_ONCE = 1 << 20  # limits memory, whatever the number of distinct values
 
 Flags = npt.NDArray[np.bool_]
 Values = npt.NDArray[Any]
@@ -33,16 +33,16 @@ class Interval(NamedTuple):
 
     @property
     def shown(self) -> str | None:
-        """Both ends in a cell of a table; None of no queries."""
+        """Both ends as text; None if there are no queries."""
         return None if math.isnan(self.low) else f"{self.low:.1f}–{self.high:.1f}"
 
 
 class Comparison(NamedTuple):
     """Two generators on the same queries, by recall@k.
 
-    ``difference`` is that of the first less that of the second, in points, with its ``interval``.
-    ``only_first`` queries are answered by the first alone, ``only_second`` by the second alone.
-    ``p_value`` is how often so uneven a split of these would come about if both were as good.
+    ``difference`` is the recall of the first minus that of the second, in points, with its
+    ``interval``. ``only_first`` queries are answered by the first alone, ``only_second`` by the
+    second alone. ``p_value`` is the probability of a split at least as uneven if both were equal.
     """
 
     difference: float
@@ -53,29 +53,27 @@ class Comparison(NamedTuple):
 
 
 def hits(ranks: Ranks, k: int) -> Flags:
-    """Which queries have their gold among the first k candidates.
+    """Return which queries have their gold among the first k candidates.
 
     >>> hits(np.array([1, 3, 0, 31]), 3).tolist()
     [True, True, False, False]
     """
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ParameterError(f"k is {k!r}: expected a whole number of at least 1")
-    places = _places(ranks)
-    return (places > 0) & (places <= k)
+    places = _check_ranks(ranks)
+    return (places > 0) & (places <= check_whole_number("k", k))
 
 
 def reciprocals(ranks: Ranks) -> npt.NDArray[np.float64]:
-    """1 / rank of each query, 0 where the gold is not there.
+    """Return 1 / rank of each query, 0 where the gold is not among the candidates.
 
     >>> reciprocals(np.array([1, 4, 0])).tolist()
     [1.0, 0.25, 0.0]
     """
-    places = _places(ranks)
+    places = _check_ranks(ranks)
     return np.divide(1.0, places, out=np.zeros(len(places)), where=places > 0)
 
 
 def recall(ranks: Ranks, k: int) -> float:
-    """Percent of the queries whose gold is among the first k candidates: micro recall@k.
+    """Return the percentage of queries with their gold among the first k: micro recall@k.
 
     >>> recall(np.array([2, 0, 1]), 2)
     66.66666666666667
@@ -85,7 +83,7 @@ def recall(ranks: Ranks, k: int) -> float:
 
 
 def mrr(ranks: Ranks) -> float:
-    """Mean reciprocal rank, from 0 to 1.
+    """Return the mean reciprocal rank, from 0 to 1.
 
     >>> mrr(np.array([1, 4, 0, 2]))     # (1 + 1/4 + 0 + 1/2) / 4
     0.4375
@@ -95,12 +93,12 @@ def mrr(ranks: Ranks) -> float:
 
 
 def by_type(values: Values, types: Sequence[str | None]) -> dict[str | None, Values]:
-    """The values, such as ranks, of the queries of each type that is present, easiest type first.
+    """Group values, such as ranks, by the types of their queries, the easiest type first.
 
-    Queries without a type come last, under None, as if that were one.
+    Queries without a type are the last group, under None.
 
-    >>> parts = by_type(np.array([1, 3, 0]), ["hard", "easy", "hard"])
-    >>> {type: part.tolist() for type, part in parts.items()}
+    >>> groups = by_type(np.array([1, 3, 0]), ["hard", "easy", "hard"])
+    >>> {type: group.tolist() for type, group in groups.items()}
     {'easy': [3], 'hard': [1, 0]}
     """
     if len(values) != len(types):
@@ -113,15 +111,15 @@ def by_type(values: Values, types: Sequence[str | None]) -> dict[str | None, Val
 
 
 def macro_recall(ranks: Ranks, types: Sequence[str | None], k: int) -> float:
-    """Mean over the types that are present of the recall@k of each.
+    """Return the mean over the types that are present of the recall@k of each.
 
     >>> macro_recall(np.array([1, 2, 0, 1]), ["easy", "easy", "easy", "hard"], 1)
     66.66666666666667
 
     One of three easy queries and the only hard one: (33.3 + 100) / 2; micro recall is 50.
     """
-    parts = by_type(_places(ranks), types).values()
-    return sum(recall(part, k) for part in parts) / len(parts) if parts else math.nan
+    groups = by_type(_check_ranks(ranks), types).values()
+    return sum(recall(group, k) for group in groups) / len(groups) if groups else math.nan
 
 
 def bootstrap(
@@ -132,33 +130,35 @@ def bootstrap(
     resamples: int = 10_000,
     level: float = 0.95,
 ) -> Interval:
-    """Percentile bootstrap interval of the mean of one value for each query.
+    """Return the percentile bootstrap interval of the mean of one value for each query.
 
     For recall the values are ``100 * hits(ranks, k)``, for MRR ``reciprocals(ranks)``. With
     ``types`` it is the interval of the macro mean: each type is resampled apart, from its own
     queries, and the mean of their means is taken.
 
-    Drawing n of n queries with replacement is drawing how often each distinct value comes. If n_v
-    queries have the value v, then these numbers are
+    Drawing n of n queries with replacement means drawing how often each distinct value occurs. If
+    n_v queries have the value v, then these numbers are
 
         (c_v) ~ Multinomial(n; n_v / n)     and the mean of the resample is  sum_v c_v * v / n,
 
-    so a resample of any number of queries costs as much as there are distinct values: two for
-    recall. Where all values are equal, so are the ends: the bootstrap cannot doubt what it never
-    saw vary. The same values, seed and version of NumPy give the same interval.
+    so the cost of a resample depends on the number of distinct values, which is two for recall, and
+    not on that of the queries. If all values are equal, so are both ends. The same values, seed and
+    version of NumPy give the same interval.
 
     >>> bootstrap(100 * np.repeat([1, 0], [70, 30]))
     Interval(low=61.0, high=79.0)
     """
-    _check_bootstrap(resamples, level)
+    check_whole_number("resamples", resamples)
+    if not 0 < level < 1:
+        raise ParameterError(f"level is {level!r}: expected between 0 and 1, such as 0.95")
     given = np.asarray(values, dtype=np.float64)
     if given.ndim != 1 or not np.isfinite(given).all():
         raise ParameterError("values to resample: expected one finite number for each query")
     if not len(given):
         return Interval(math.nan, math.nan)
-    parts = [given] if types is None else list(by_type(given, types).values())
+    groups = [given] if types is None else list(by_type(given, types).values())
     rng = np.random.default_rng(seed)
-    means = np.mean([_resampled_means(part, resamples, rng) for part in parts], axis=0)
+    means = np.mean([_resample_means(group, resamples, rng) for group in groups], axis=0)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high))
 
@@ -167,8 +167,8 @@ def compare(first: Ranks, second: Ranks, k: int, *, seed: int = 0) -> Comparison
     """Compare two generators by their ranks of the same queries: bootstrap and McNemar's test.
 
     The interval resamples queries, so that the two stay paired. The test is the exact two-sided
-    one: of the queries that only one of the two answers, each would do so as often if both were
-    as good.
+    one, of the hypothesis that a query which only one of the two answers is as likely to be
+    answered by the first as by the second.
 
     >>> found = compare(np.array([1, 2, 9, 1, 1, 0]), np.array([1, 0, 0, 40, 0, 0]), k=30)
     >>> found.only_first, found.only_second, round(found.p_value, 9)
@@ -194,12 +194,12 @@ def compare(first: Ranks, second: Ranks, k: int, *, seed: int = 0) -> Comparison
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The exact two-sided p-value of McNemar's test, from the numbers of discordant pairs.
+    """Return the exact two-sided p-value of McNemar's test for the numbers of discordant pairs.
 
         p = min(1, 2 * P(X <= m)),   X ~ Binomial(n, 1/2),   n = b + c,   m = min(b, c)
 
-    The terms are taken relative to the largest, C(n, m), each by its ratio to the one before:
-    C(n, i-1) / C(n, i) = i / (n - i + 1). So nothing overflows, and a million pairs take no time.
+    The terms are computed relative to the largest, C(n, m), each by its ratio to the one before:
+    C(n, i-1) / C(n, i) = i / (n - i + 1). So nothing overflows.
 
     >>> round(mcnemar(1, 5), 9)       # 2 * (C(6,0) + C(6,1)) / 2**6 = 14 / 64
     0.21875
@@ -210,7 +210,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
             "expected at least 0"
         )
     m, n = min(only_first, only_second), only_first + only_second
-    if 2 * m >= n - 1:  # the most even splits there are: also none at all
+    if 2 * m >= n - 1:  # the most even splits, and no discordant pairs at all
         return 1.0
     i = np.arange(m, 0, -1, dtype=np.float64)
     terms = 1 + float(np.cumprod(i / (n - i + 1)).sum())
@@ -218,7 +218,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return math.exp(largest + math.log(terms) - (n - 1) * math.log(2))
 
 
-def _places(ranks: Iterable[int] | Ranks) -> Ranks:
+def _check_ranks(ranks: Iterable[int] | Ranks) -> Ranks:
     places = np.asarray(ranks)
     if places.ndim != 1 or (len(places) and not np.issubdtype(places.dtype, np.integer)):
         raise ParameterError(
@@ -226,7 +226,7 @@ def _places(ranks: Iterable[int] | Ranks) -> Ranks:
         )
     if len(places) and places.min() < 0:
         raise ParameterError(
-            f"a rank is {places.min()}: expected 1 or more, or 0 where the gold is not there"
+            f"a rank is {places.min()}: expected 1 or more, or 0 where the gold is missing"
         )
     return cast("Ranks", places)
 
@@ -237,20 +237,13 @@ def _difficulty(name: str) -> tuple[int, str]:
     return (len(TYPES), name) if name else (len(TYPES) + 1, "")
 
 
-def _check_bootstrap(resamples: int, level: float) -> None:
-    if resamples < 1:
-        raise ParameterError(f"resamples is {resamples!r}: expected at least 1")
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level!r}: expected between 0 and 1, such as 0.95")
-
-
-def _resampled_means(
+def _resample_means(
     values: npt.NDArray[np.float64], resamples: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
     distinct, counts = np.unique(values, return_counts=True)
     means = np.empty(resamples)
-    rows = max(1, _DRAWN_AT_ONCE // len(distinct))
+    rows = max(1, _NUMBERS_AT_ONCE // len(distinct))
     for start in range(0, resamples, rows):
-        part = means[start : start + rows]
-        part[:] = rng.multinomial(len(values), counts / len(values), size=len(part)) @ distinct
+        drawn = means[start : start + rows]
+        drawn[:] = rng.multinomial(len(values), counts / len(values), size=len(drawn)) @ distinct
     return means / len(values)

@@ -1,4 +1,4 @@
-"""What an evaluation found: measures, tables of them, and the answer to every query."""
+"""The result of an evaluation: measures, tables of them, and the answer to every query."""
 
 import os
 import re
@@ -9,29 +9,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
-from candgen.evaluation.metrics import Comparison, Interval
+from candgen.evaluation.metrics import Comparison, Flags, Interval
 from candgen.protocols import Ranks
-from candgen.reporting.cells import Cell, Difference
-from candgen.reporting.table import Table
+from candgen.reporting.table import Cell, Difference, Table
 from candgen.storage.atomic import write_text
 from candgen.tables.queries import TYPES, Query
 
 if TYPE_CHECKING:
     import rich.console
 
-Flags = npt.NDArray[np.bool_]
 UNLIKE = "no pivot name"
-"""The label of the queries whose mention is not one of the gold's names in a pivot."""
+"""The label of the queries without an exact match among the gold's names in the pivots."""
+
+_RESULTS = "generator mention entity type no_pivot_name rank score first first_score outcome"
 
 
 class Answer(NamedTuple):
-    """What a generator said to one query: the gold's rank (0: not there) and score, and the first.
+    """The answer of a generator to one query.
 
-    ``known`` is whether the gold is in the candidate space, None where the generator cannot tell.
+    Attributes:
+        rank: The gold's rank, from 1; 0 if it is not among the candidates.
+        score: The gold's score, None without a rank.
+        first: The entity of the first candidate, None if there are no candidates.
+        first_score: Its score.
+        known: Whether the gold is in the candidate space; None if the generator cannot tell.
     """
 
     rank: int
@@ -42,7 +46,7 @@ class Answer(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """What happened, in words."""
+        """The result in words."""
         if self.rank:
             return "found"
         if self.known is False:
@@ -52,10 +56,18 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """The answers of several generators to the same queries, to the depth of the largest k.
+    """The answers of several generators to the same queries: what ``candgen.evaluate`` returns.
 
-    ``unlike`` marks the queries whose mention is not one of the gold's names in a pivot: the others
-    can be looked up.
+    ``print(report)`` shows its tables; ``to_csv``, ``to_json``, ``to_markdown`` and ``to_latex``
+    return them. In all methods ``name`` is that of a generator, ``k`` a number of candidates,
+    ``type="hard"`` restricts a measure to the queries of a type, and ``unlike=True`` to those
+    without an exact match among the gold's names in the pivots.
+
+    Attributes:
+        queries: The queries.
+        answers: The answers to them, in their order, by the name of the generator.
+        ks: The numbers of candidates, ascending; the largest was asked for.
+        unlike: Which queries have no exact match in the pivots; None without pivots.
     """
 
     queries: Sequence[Query]
@@ -65,15 +77,13 @@ class Report:
 
     @property
     def types(self) -> list[str]:
-        """The types that the queries have, easiest first."""
+        """The types that the queries have, the easiest first."""
         present = {query.type for query in self.queries}
         return [name for name in TYPES if name in present]
 
     def ranks(self, name: str, *, type: str | None = None, unlike: bool = False) -> Ranks:  # noqa: A002
-        """The gold's rank for each query, or for those of a type, or unlike any pivot name."""
-        if name not in self.answers:
-            raise ParameterError(f"no generator {name!r} here: choose {', '.join(self.answers)}")
-        ranks = np.array([answer.rank for answer in self.answers[name]], np.int64)
+        """Return each gold's rank (0: not found) by ``name``, of ``type`` or ``unlike`` queries."""
+        ranks = np.array([answer.rank for answer in self._answers(name)], np.int64)
         return ranks[self._mask(type=type, unlike=unlike)]
 
     def recall(
@@ -84,16 +94,19 @@ class Report:
         type: str | None = None,  # noqa: A002
         unlike: bool = False,
     ) -> float:
-        """Percent of the queries whose gold is among the first k candidates: micro recall@k."""
-        return metrics.recall(self.ranks(name, type=type, unlike=unlike), self._depth(k))
+        """Return micro recall@``k`` of ``name`` in percent, of ``type`` or ``unlike`` queries."""
+        return metrics.recall(self.ranks(name, type=type, unlike=unlike), self._check_k(k))
 
     def macro_recall(self, name: str, k: int = 30) -> float:
-        """Mean over the types of the recall@k of each."""
+        """Return macro recall@``k`` of ``name``: the mean over the types."""
         types = [query.type for query in self.queries]
-        return metrics.macro_recall(self.ranks(name), types, self._depth(k))
+        return metrics.macro_recall(self.ranks(name), types, self._check_k(k))
 
     def mrr(self, name: str, *, type: str | None = None, unlike: bool = False) -> float:  # noqa: A002
-        """Mean reciprocal rank, from 0 to 1; a gold beyond the largest k counts 0."""
+        """Return the mean reciprocal rank of ``name``, of ``type`` or ``unlike`` queries.
+
+        It is from 0 to 1; a gold beyond the largest k counts 0.
+        """
         return metrics.mrr(self.ranks(name, type=type, unlike=unlike))
 
     def interval(
@@ -104,131 +117,111 @@ class Report:
         type: str | None = None,  # noqa: A002
         unlike: bool = False,
     ) -> Interval:
-        """The 95% bootstrap interval of the recall@k."""
+        """Return the 95% bootstrap interval of what ``recall(name, k, type=, unlike=)`` returns."""
         ranks = self.ranks(name, type=type, unlike=unlike)
-        return metrics.bootstrap(100 * metrics.hits(ranks, self._depth(k)))
+        return metrics.bootstrap(100 * metrics.hits(ranks, self._check_k(k)))
 
     def compare(self, first: str, second: str, k: int = 30, *, unlike: bool = False) -> Comparison:
-        """Whether one generator finds more than another: paired bootstrap and McNemar's test."""
-        return metrics.compare(
-            self.ranks(first, unlike=unlike), self.ranks(second, unlike=unlike), self._depth(k)
-        )
+        """Compare ``first`` and ``second`` by recall@``k``, of all or of ``unlike`` queries.
+
+        Uses a paired bootstrap and McNemar's test.
+        """
+        ours, theirs = (self.ranks(name, unlike=unlike) for name in (first, second))
+        return metrics.compare(ours, theirs, self._check_k(k))
 
     def ceiling(self, name: str, *, type: str | None = None, unlike: bool = False) -> float | None:  # noqa: A002
-        """Percent of the queries whose gold the generator can return at all, if it can tell."""
-        self.ranks(name)
-        known = [answer.known for answer in self.answers[name]]
+        """Return the percentage of golds in the candidate space of ``name``; None if unknown.
+
+        ``type`` and ``unlike`` select queries.
+        """
+        known = [answer.known for answer in self._answers(name)]
         if None in known:
             return None
         chosen = np.array(known, np.bool_)[self._mask(type=type, unlike=unlike)]
         return 100 * float(chosen.mean()) if len(chosen) else None
 
     def table(self) -> Table:
-        """Every generator on all queries, on each type, and on those unlike any pivot name."""
+        """Return the measures of every generator: all queries, each type, no exact match."""
         largest = self.ks[-1]
-        columns = [
-            "generator",
-            "subset",
-            "queries",
-            "recall@1",
-            *(f"recall@{k}" for k in self.ks if k > 1),
-            f"95% of @{largest}",
-            "MRR",
-            "ceiling",
-        ]
-        rows = [row for name in self.answers for row in self._rows(name)]
+        recalls = [f"recall@{k}" for k in self._shown_ks()]
+        columns = ("generator", "subset", "queries", *recalls, f"95% of @{largest}")
+        note = f"MRR counts a gold beyond rank {largest} as 0. Intervals are bootstrapped."
+        if self.unlike is not None:
+            note += f" '{UNLIKE}': queries without an exact match among the pivots' names."
         return Table(
             "Recall in percent, of all queries in the file",
-            tuple(columns),
-            tuple(rows),
-            note=f"MRR counts a gold beyond rank {largest} as 0. Intervals are bootstrapped.",
+            (*columns, "MRR", "ceiling"),
+            tuple(row for name in self.answers for row in self._rows(name)),
+            note=note,
         )
 
     def comparisons(self, k: int | None = None) -> Table:
-        """Every two generators: the difference of recall@k, and whether it may be chance."""
+        """Return the difference of recall@``k`` of every two generators, and its significance."""
         k = self.ks[-1] if k is None else k
-        rows = []
-        for first, second in combinations(self.answers, 2):
-            found = self.compare(first, second, k)
-            rows.append(
-                (
-                    first,
-                    second,
-                    len(self.queries),
-                    Difference(found.difference),
-                    "{:+.1f} to {:+.1f}".format(*found.interval),
-                    found.only_first,
-                    found.only_second,
-                    f"{found.p_value:.2g}",
-                )
-            )
-        columns = (
-            "first",
-            "second",
-            "queries",
-            f"recall@{k}, difference",
-            "95%",
-            "only first",
-            "only second",
-            "p (McNemar)",
+        found = [(*both, self.compare(*both, k)) for both in combinations(self.answers, 2)]
+        return Table.of(
+            f"Paired comparison of recall@{k}",
+            {
+                "first": lambda row: row[0],
+                "second": lambda row: row[1],
+                "queries": lambda _: len(self.queries),
+                f"recall@{k}, difference": lambda row: Difference(row[2].difference),
+                "95%": lambda row: "{:+.1f} to {:+.1f}".format(*row[2].interval),
+                "only first": lambda row: row[2].only_first,
+                "only second": lambda row: row[2].only_second,
+                "p (McNemar)": lambda row: f"{row[2].p_value:.2g}",
+            },
+            found,
         )
-        return Table(f"Paired comparison of recall@{k}", columns, tuple(rows))
 
     def results(self) -> str:
-        """The answer to every query, as TSV: what failed, and why."""
-        lines = [
-            "generator\tmention\tentity\ttype\tno_pivot_name\trank\tscore\tfirst\tfirst_score\toutcome\n"
-        ]
+        """Return the answer to every query as TSV: which failed, and why."""
+        lines = [_RESULTS.split()]
         for name, answers in self.answers.items():
             for number, (query, answer) in enumerate(zip(self.queries, answers, strict=True)):
                 unlike = "" if self.unlike is None else "yes" if self.unlike[number] else "no"
-                cells = (
-                    name,
-                    query.mention,
-                    query.entity,
-                    query.type,
-                    unlike,
-                    answer.rank,
-                    answer.score,
-                    answer.first,
-                    answer.first_score,
-                    answer.outcome,
-                )
-                lines.append("\t".join(map(_field, cells)) + "\n")
-        return "".join(lines)
+                cells = (name, *query, unlike, *answer[:4], answer.outcome)
+                lines.append(["" if cell is None else str(cell) for cell in cells])
+        # A field of TSV cannot hold a tab or a line break.
+        return "".join(
+            "\t".join(re.sub("[\t\n\r]", " ", cell) for cell in line) + "\n" for line in lines
+        )
 
     def write_results(self, path: str | os.PathLike[str]) -> None:
-        """Write ``results`` to a file: the whole of it, or nothing."""
+        """Write ``results`` to the file ``path``, atomically."""
         write_text(Path(path), self.results())
 
     def tables(self) -> list[Table]:
-        """The table and, of several generators, that of their comparisons."""
+        """Return the table and, for several generators, that of their comparisons."""
         return [self.table(), *([self.comparisons()] if len(self.answers) > 1 else [])]
 
     def to_csv(self) -> str:
-        """The table as CSV."""
+        """Return the table as CSV."""
         return self.table().to_csv()
 
     def to_json(self) -> str:
-        """All tables as JSON."""
+        """Return all tables as JSON."""
         return f"[{','.join(table.to_json().strip() for table in self.tables())}]\n"
 
     def to_markdown(self) -> str:
-        """All tables as Markdown."""
+        """Return all tables as Markdown."""
         return "\n".join(table.to_markdown().rstrip("\n") + "\n" for table in self.tables())
 
     def to_latex(self) -> str:
-        """All tables as LaTeX, for the package booktabs."""
+        """Return all tables as LaTeX, for the package booktabs."""
         return "\n".join(table.to_latex() for table in self.tables())
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.tables()))
 
     def __rich__(self) -> "rich.console.Group":
-        """All tables for a terminal."""
+        """Return all tables for a terminal."""
         from rich.console import Group  # noqa: PLC0415
 
         return Group(*self.tables())
+
+    def _shown_ks(self) -> list[int]:
+        return list(dict.fromkeys((1, *self.ks)))
 
     def _rows(self, name: str) -> Iterator[tuple[Cell, ...]]:
         yield self._row(name, "all")
@@ -237,10 +230,9 @@ class Report:
                 yield self._row(name, each, type=each)
             types = [query.type for query in self.queries]
             ranks = self.ranks(name)
-            macro = [metrics.macro_recall(ranks, types, k) for k in dict.fromkeys((1, *self.ks))]
-            values = 100 * metrics.hits(ranks, self.ks[-1])
-            interval = metrics.bootstrap(values, types=types).shown
-            yield (name, "macro", len(ranks), *macro, interval, None, None)
+            macro = [metrics.macro_recall(ranks, types, k) for k in self._shown_ks()]
+            interval = metrics.bootstrap(100 * metrics.hits(ranks, self.ks[-1]), types=types)
+            yield (name, "macro", len(ranks), *macro, interval.shown, None, None)
         if self.unlike is not None:
             yield self._row(name, UNLIKE, unlike=True)
 
@@ -253,17 +245,20 @@ class Report:
         unlike: bool = False,
     ) -> tuple[Cell, ...]:
         ranks = self.ranks(name, type=type, unlike=unlike)
-        recalls = (metrics.recall(ranks, k) for k in dict.fromkeys((1, *self.ks)))
-        interval = metrics.bootstrap(100 * metrics.hits(ranks, self.ks[-1]))
         return (
             name,
             label,
             len(ranks),
-            *recalls,
-            interval.shown,
+            *(metrics.recall(ranks, k) for k in self._shown_ks()),
+            self.interval(name, self.ks[-1], type=type, unlike=unlike).shown,
             f"{metrics.mrr(ranks):.3f}" if len(ranks) else None,
             self.ceiling(name, type=type, unlike=unlike),
         )
+
+    def _answers(self, name: str) -> Sequence[Answer]:
+        if name not in self.answers:
+            raise ParameterError(f"no generator {name!r} here: choose {', '.join(self.answers)}")
+        return self.answers[name]
 
     def _mask(self, *, type: str | None, unlike: bool) -> Flags:  # noqa: A002
         chosen = np.ones(len(self.queries), np.bool_)
@@ -277,14 +272,9 @@ class Report:
             chosen &= self.unlike
         return chosen
 
-    def _depth(self, k: int) -> int:
+    def _check_k(self, k: int) -> int:
         if isinstance(k, int) and k > self.ks[-1]:
             raise ParameterError(
                 f"k is {k} and only {self.ks[-1]} candidates were asked for: evaluate with more"
             )
         return k
-
-
-def _field(cell: object) -> str:
-    """A field of TSV, in which a tab or a line break cannot stand."""
-    return "" if cell is None else re.sub("[\t\n\r]", " ", str(cell))

@@ -1,4 +1,4 @@
-"""Random order that is the same for ever: no library's generator, only SplitMix64.
+"""Deterministic random order by SplitMix64, which no version of a library changes.
 
 Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
 """
@@ -13,21 +13,21 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def shuffle_keys(numbers: Integers, seed: int, stream: int) -> Keys:
-    """A key for each number: sorting by keys puts numbers in random order.
+    """Return a key for each number: sorting by keys puts the numbers in random order.
 
-    Keys of different numbers are different, as every step can be undone. Each seed and stream
-    has its own order, and the key of a number does not depend on the others.
+    Different numbers have different keys, because every step is invertible. Each seed and stream
+    has its own order, and the key of a number does not depend on the other numbers.
     """
-    state = _mixed(_mixed(np.array([seed], np.uint64)) + np.array([stream], np.uint64))
+    state = _mix(_mix(np.array([seed], np.uint64)) + np.array([stream], np.uint64))
     return splitmix(state, numbers.astype(np.uint64))
 
 
 def splitmix(state: Keys, places: Keys) -> Keys:
-    """The outputs at these places, from 0, of SplitMix64 with this state."""
-    return _mixed(state + (places + np.uint64(1)) * _GOLDEN)
+    """Return the outputs of SplitMix64 with this state at these places, from 0."""
+    return _mix(state + (places + np.uint64(1)) * _GOLDEN)
 
 
-def _mixed(keys: Keys) -> Keys:
+def _mix(keys: Keys) -> Keys:
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))

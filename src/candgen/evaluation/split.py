@@ -1,8 +1,8 @@
-"""Queries of three types, and the training data they leave: sections 5.1 and 5.3 of the paper.
+"""Split a table into queries of three types and training data: sections 5.1 and 5.3 of the paper.
 
-A *group* is a mention, after the normalizer, with its entity: all spellings that the index cannot
-tell apart. Without a normalizer every row of the table is one. A group is drawn or stays as a
-whole, so that the type of a query is true of what the index sees.
+A *group* is a normalized mention with its entity: all spellings that are equal to the index.
+Without a normalizer every row of the table is a group. A group is held out or kept as a whole, so
+that the type of a query is correct for the index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.errors import ParameterError, shown
+from candgen.errors import ParameterError, check_whole_number, shown
 from candgen.evaluation.shuffle import Integers, shuffle_keys
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import EASY, HARD, MEDIUM, TYPES, Query
@@ -28,9 +28,9 @@ TYPES_OF: Mapping[str, tuple[str, ...]] = {
     "zero-shot": (HARD,),
     "high-resource": (EASY, MEDIUM),
 }
-"""The types of query that a split for each setting has."""
+"""The query types of each setting."""
 
-# The stream of random numbers of each type; a change here would change every split.
+# The stream of random numbers of each type; a change here changes every split.
 _STREAMS = {EASY: 0, MEDIUM: 1, HARD: 2}
 _ROWS_AT_ONCE = 1 << 18
 
@@ -47,7 +47,19 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True)
 class Split:
-    """What `split` made of a table, and how; queries are sorted by type, mention and entity."""
+    """Train, dev and test of a table, and how they were made: what ``candgen.split`` returns.
+
+    Attributes:
+        train: The training data: the pairs that are left.
+        dev: The queries to tune on, sorted by type, mention and entity.
+        test: The held-out queries for the final evaluation, in the same order.
+        per_type: The most queries of each type in dev, and in test.
+        seed: The random seed.
+        setting: "joint", "zero-shot" or "high-resource".
+        normalizer: The normalizer after which the types of the queries hold.
+        language: The language of the table, if it was given.
+        input: The number of pairs and entities of the table, and its SHA-256.
+    """
 
     train: MentionTable
     dev: list[Query]
@@ -61,15 +73,15 @@ class Split:
 
     @property
     def sizes(self) -> dict[str, dict[str, int]]:
-        """How many queries of each type of the setting there are, in dev and in test."""
+        """The number of queries of each type of the setting, in dev and in test."""
         return {
-            name: {kind: sum(query.type == kind for query in part) for kind in self.types}
-            for name, part in (("dev", self.dev), ("test", self.test))
+            name: {kind: sum(query.type == kind for query in fold) for kind in self.types}
+            for name, fold in (("dev", self.dev), ("test", self.test))
         }
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types of query of the setting, the easiest first."""
+        """The query types of the setting, the easiest first."""
         return TYPES_OF[self.setting]
 
 
@@ -89,17 +101,28 @@ def split(
     normalizer: str = "none",
     language: str | None = None,
 ) -> Split:
-    """Draw up to `per_type` queries of each type for dev, as many for test, and adapt the training.
+    """Split a table into training data and queries of three types for dev and for test.
 
     - hard: every pair of the entity leaves the training data; at most 20% of the entities;
     - medium: the pair leaves and another mention of the entity stays; at most half of the
       entities that have several;
     - easy: the pair stays, with its full count.
 
-    Pairs are drawn uniformly, whatever their counts. An entity has one hard query at most, and one
-    medium query at most. `setting` "high-resource" has no hard queries. "zero-shot" is for targets
-    that can be evaluated in no other way: all pairs become queries, half dev and half test, and
-    `per_type` plays no part. The same table and seed give the same split for ever.
+    Pairs are drawn uniformly, whatever their counts. An entity has at most one hard query and at
+    most one medium query. The result is deterministic: it depends on the table and the arguments.
+
+    Args:
+        table: The mention table of the target.
+        per_type: The most queries of each type for dev, and as many for test.
+        seed: The random seed.
+        setting: "joint" has all three types. "high-resource" has no hard queries. "zero-shot" is
+            for targets with very little data: all pairs become hard queries, half of them dev and
+            half test, ``per_type`` is not used and the training data is empty.
+        normalizer: Mentions that are equal after it are one mention. Use that of the index.
+        language: The language of the table, for the normalizer.
+
+    Returns:
+        Train, dev and test.
 
     >>> pairs = [(f"{name} {n}", f"Q{n}") for n in range(10) for name in ("Vík", "Vágur")]
     >>> made = split(MentionTable.from_pairs(pairs), per_type=2)
@@ -107,12 +130,12 @@ def split(
     ({'easy': 2, 'medium': 2, 'hard': 1}, 12)
     """
     _check(table, per_type, seed, setting, normalizer, language)
-    groups = _grouped(table, normalizer, language)
+    groups = _group(table, normalizer, language)
     if setting == "zero-shot":
-        drawn = {HARD: _halves(groups, int(seed))}
+        drawn = {HARD: _halve(groups, int(seed))}
         stays = np.zeros(len(groups.entity), np.bool_)
     else:
-        drawn, stays = _drawn(groups, int(per_type), int(seed), TYPES_OF[setting])
+        drawn, stays = _draw(groups, int(per_type), int(seed), TYPES_OF[setting])
     dev, test = (
         [
             query
@@ -122,7 +145,7 @@ def split(
         for side in (0, 1)
     )
     return Split(
-        train=_rows_that_stay(table, stays[groups.of_row]),
+        train=_keep_rows(table, stays[groups.of_row]),
         dev=dev,
         test=test,
         per_type=int(per_type),
@@ -136,35 +159,28 @@ def split(
 
 def _check(table: Any, per_type: Any, seed: Any, setting: Any, normalizer: Any, lang: Any) -> None:  # noqa: ANN401
     if not isinstance(table, MentionTable):
-        raise ParameterError(f"table is {shown(table)}, expected a MentionTable")
+        raise ParameterError(f"table is {shown(table)}: expected a MentionTable")
     if not len(table):
         raise ParameterError("the table is empty: there is nothing to split")
-    if not _is_whole(per_type) or per_type < 1:
-        raise ParameterError(
-            f"per_type is {shown(per_type)}, expected a whole number of at least 1"
-        )
-    if not _is_whole(seed) or not 0 <= seed < 2**63:
-        raise ParameterError(f"seed is {shown(seed)}, expected a whole number from 0 to 2**63 - 1")
+    check_whole_number("per_type", per_type)
+    if check_whole_number("seed", seed, minimum=0) >= 2**63:
+        raise ParameterError(f"seed is {shown(seed)}: expected at most 2**63 - 1")
     if setting not in get_args(Setting):
-        raise ParameterError(f"setting is {shown(setting)}, expected {', '.join(TYPES_OF)}")
+        raise ParameterError(f"setting is {shown(setting)}: expected {', '.join(TYPES_OF)}")
     if lang is not None and not isinstance(lang, str):
-        raise ParameterError(f"language is {shown(lang)}, expected a code such as 'fo'")
+        raise ParameterError(f"language is {shown(lang)}: expected a code such as 'fo'")
     check_normalizer(normalizer)
 
 
-def _is_whole(number: object) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)
-
-
-def _grouped(table: MentionTable, normalizer: str, language: str | None) -> _Groups:
-    """Groups are numbered by their first rows, which do not depend on the order of the input."""
+def _group(table: MentionTable, normalizer: str, language: str | None) -> _Groups:
+    """Group the rows; groups are numbered by their first rows in the table, which is sorted."""
     encoded = table.arrow["entity"].combine_chunks().dictionary_encode()
     of_row = encoded.indices.to_numpy().astype(np.int64)
     entities = len(encoded.dictionary)
     if normalizer == "none":
         return _Groups(np.arange(len(table)), of_row, np.ones(len(table), np.bool_), entities)
-    texts = _normalized(table, normalizer, language)
-    # Numbers of text and entity make one number, which is again numbered by first occurrence.
+    texts = _normalize(table, normalizer, language)
+    # A text and an entity make one number; these are numbered again by first occurrence.
     both = texts.indices.to_numpy().astype(np.int64) * entities + of_row
     numbered = pa.array(both).dictionary_encode()
     text, entity = np.divmod(numbered.dictionary.to_numpy(), entities)
@@ -172,42 +188,42 @@ def _grouped(table: MentionTable, normalizer: str, language: str | None) -> _Gro
     return _Groups(numbered.indices.to_numpy().astype(np.int64), entity, present, entities)
 
 
-def _normalized(table: MentionTable, normalizer: str, language: str | None) -> pa.DictionaryArray:
-    parts = [
+def _normalize(table: MentionTable, normalizer: str, language: str | None) -> pa.DictionaryArray:
+    chunks = [
         pa.array(
             normalize_many(batch["mention"].to_pylist(), normalizer, language=language),
             pa.large_string(),
         )
         for batch in table.arrow.to_batches(max_chunksize=_ROWS_AT_ONCE)
     ]
-    return pa.chunked_array(parts).combine_chunks().dictionary_encode()
+    return pa.chunked_array(chunks).combine_chunks().dictionary_encode()
 
 
-def _drawn(
+def _draw(
     groups: _Groups, per_type: int, seed: int, types: Sequence[str]
 ) -> tuple[dict[str, tuple[Integers, Integers]], Booleans]:
-    """The groups drawn for dev and for test, by type, and which groups stay for training."""
+    """Return the groups drawn for dev and for test, by type, and which groups stay in train."""
     drawn = {}
     stays = np.ones(len(groups.entity), np.bool_)
     if HARD in types:
-        found = _one_an_entity(groups, groups.present, seed, HARD)
-        drawn[HARD] = _alternating(found, min(per_type, groups.entities // 5 // 2))
+        found = _one_per_entity(groups, groups.present, seed, HARD)
+        drawn[HARD] = _alternate(found, min(per_type, groups.entities // 5 // 2))
         hard = np.zeros(groups.entities, np.bool_)
         hard[groups.entity[np.concatenate(drawn[HARD])]] = True
         stays &= ~hard[groups.entity]
-    # What the normalizer empties has no token: it would not keep an entity in the index.
+    # A mention that becomes empty has no token: it would not keep an entity in the index.
     several = np.bincount(groups.entity[groups.present], minlength=groups.entities) >= 2
-    found = _one_an_entity(groups, groups.present & stays & several[groups.entity], seed, MEDIUM)
-    drawn[MEDIUM] = _alternating(found, min(per_type, int(several.sum()) // 2 // 2))
+    found = _one_per_entity(groups, groups.present & stays & several[groups.entity], seed, MEDIUM)
+    drawn[MEDIUM] = _alternate(found, min(per_type, int(several.sum()) // 2 // 2))
     stays[np.concatenate(drawn[MEDIUM])] = False
     remaining = np.flatnonzero(groups.present & stays)
     keys = shuffle_keys(remaining, seed, _STREAMS[EASY])
-    drawn[EASY] = _alternating(remaining[np.argsort(keys)], per_type)
+    drawn[EASY] = _alternate(remaining[np.argsort(keys)], per_type)
     return drawn, stays
 
 
-def _one_an_entity(groups: _Groups, eligible: Booleans, seed: int, kind: str) -> Integers:
-    """Eligible groups in random order, those passed over whose entity has come before."""
+def _one_per_entity(groups: _Groups, eligible: Booleans, seed: int, kind: str) -> Integers:
+    """Return eligible groups in random order, only the first of each entity."""
     candidates = np.flatnonzero(eligible)
     keys = shuffle_keys(candidates, seed, _STREAMS[kind])
     entity = groups.entity[candidates]
@@ -218,21 +234,20 @@ def _one_an_entity(groups: _Groups, eligible: Booleans, seed: int, kind: str) ->
     return ordered
 
 
-def _alternating(ordered: Integers, most: int) -> tuple[Integers, Integers]:
-    """As many for dev as for test, and at most so many for each."""
+def _alternate(ordered: Integers, most: int) -> tuple[Integers, Integers]:
+    """Return as many groups for dev as for test, at most ``most`` for each."""
     each = min(most, len(ordered) // 2)
     return ordered[0 : 2 * each : 2], ordered[1 : 2 * each : 2]
 
 
-def _halves(groups: _Groups, seed: int) -> tuple[Integers, Integers]:
-    """All groups, in two halves that differ by one at most and share one entity at most.
+def _halve(groups: _Groups, seed: int) -> tuple[Integers, Integers]:
+    """Return all groups in two halves that differ by one at most and share one entity at most.
 
     Entities go to the smaller side, the largest first, in random order among equals. The larger
     side then always has an entity with at least as many groups as the sides differ by: an entity
-    that makes its side the larger one has no fewer groups than the new difference, and one that
-    does not leaves the larger side as it was and the difference smaller. So half the difference can
-    be moved from one entity. Where enough entities with one group come last, nothing is left to
-    move.
+    that makes its side the larger one has at least as many groups as the new difference, and one
+    that does not leaves the larger side as it was and the difference smaller. So half the
+    difference can be moved from one entity. If enough entities have one group, nothing is moved.
     """
     sizes = np.bincount(groups.entity, minlength=groups.entities)
     order = np.lexsort((shuffle_keys(np.arange(len(sizes)), seed, _STREAMS[HARD]), -sizes))
@@ -251,7 +266,7 @@ def _halves(groups: _Groups, seed: int) -> tuple[Integers, Integers]:
 
 
 def _queries(table: MentionTable, of_row: Integers, drawn: Integers, kind: str) -> list[Query]:
-    """Of each group its most frequent spelling, of equal ones the first, in the table's order."""
+    """Return the most frequent spelling of each group, the first of equals, in table order."""
     rows = np.flatnonzero(np.isin(of_row, drawn))
     counts = table.arrow["count"].to_numpy()[rows]
     ranked = rows[np.lexsort((rows, -counts, of_row[rows]))]
@@ -261,7 +276,7 @@ def _queries(table: MentionTable, of_row: Integers, drawn: Integers, kind: str) 
     return [Query(mention, entity, kind) for mention, entity in pairs]
 
 
-def _rows_that_stay(table: MentionTable, stay: Booleans) -> MentionTable:
+def _keep_rows(table: MentionTable, stay: Booleans) -> MentionTable:
     if stay.all():
         return table
     if not stay.any():

@@ -1,7 +1,7 @@
-"""How alike names, and languages, are by the trigrams of names.
+"""The similarity of names, and of languages, by the trigrams of names.
 
->>> faroese, danish = Names.of(["torshavn", "island"]), Names.of(["thorshavn", "norge"])
->>> nearest(Queries.of(faroese), danish).tolist()
+>>> faroese, danish = NameRows.of(["torshavn", "island"]), NameRows.of(["thorshavn", "norge"])
+>>> most_similar(TrigramIndex.of(faroese), danish).tolist()
 [705882, 0]
 """
 
@@ -16,72 +16,72 @@ from candgen.text.normalize import normalize_many
 from candgen.text.tokenizers import BOUNDARY, Symbols, codepoints
 
 Integers = npt.NDArray[np.int64]
-Tokens = npt.NDArray[np.uint64]
+Trigrams = npt.NDArray[np.uint64]
 Millionths = npt.NDArray[np.int64]
-"""A likeness is Dice's coefficient of two multisets of trigrams, from 0 to WHOLE."""
+"""Similarities: Dice's coefficient of two multisets of trigrams, from 0 to WHOLE."""
 
 WHOLE = kernels.WHOLE
 N = 3
-"""Other lengths, and all from 2 to 5, order languages alike; these fit a number each."""
+"""Other lengths, and all from 2 to 5, order languages alike; a trigram fits one number."""
 
 _BITS = 21  # of a code point, or of the boundary mark
 
 
 @dataclass(frozen=True)
-class Names:
-    """Normalised names, as rows of symbols between boundary marks."""
+class NameRows:
+    """Normalized names, as rows of symbols between boundary marks."""
 
     symbols: Symbols
 
     @classmethod
     def of(
-        cls, texts: Sequence[str], *, normalizer: str = "none", language: str | None = None
-    ) -> "Names":
-        """The names; one of which nothing is left is like no other."""
+        cls, texts: Sequence[str], normalizer: str = "none", language: str | None = None
+    ) -> "NameRows":
+        """Normalize names; one that becomes empty has no trigram and so no similar name."""
         if not texts:
             none = np.zeros(0, np.int64)
             return cls(Symbols(np.array([BOUNDARY], np.uint32), none, none))
-        folded = normalize_many(texts, normalizer, language=language)
-        return cls(codepoints("\n".join(text.replace("\n", " ") for text in folded)))
+        normalized = normalize_many(texts, normalizer, language=language)
+        return cls(codepoints("\n".join(text.replace("\n", " ") for text in normalized)))
 
     def __len__(self) -> int:
         return len(self.symbols.start)
 
     @property
     def sizes(self) -> Integers:
-        """How many trigrams each name has."""
+        """The number of trigrams of each name."""
         _, start, end = self.symbols
         sizes: Integers = np.maximum(end - start - N + 1, 0)
         return sizes
 
-    def trigrams(self) -> tuple[Integers, Tokens]:
-        """Every trigram of every name: the row, and the trigram as a number."""
+    def trigrams(self) -> tuple[Integers, Trigrams]:
+        """Return every trigram of every name: the row, and the trigram as a number."""
         sizes = self.sizes
         rows = np.repeat(np.arange(len(self)), sizes)
         begins = self.symbols.start - np.cumsum(sizes) + sizes
-        return rows, _packed(self.symbols.text)[np.arange(len(rows)) + np.repeat(begins, sizes)]
+        return rows, _pack(self.symbols.text)[np.arange(len(rows)) + np.repeat(begins, sizes)]
 
 
 @dataclass(frozen=True)
-class Queries:
-    """Names to look for, by trigram: ``rows[first[t]:first[t + 1]]`` have trigram t."""
+class TrigramIndex:
+    """Names by trigram: ``rows[first[t]:first[t + 1]]`` have trigram t."""
 
-    tokens: Tokens
+    trigrams: Trigrams
     first: Integers
     rows: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int32]
     sizes: Integers
 
     @classmethod
-    def of(cls, names: Names) -> "Queries":
+    def of(cls, names: NameRows) -> "TrigramIndex":
         """Sort the trigrams of names."""
-        row, token = names.trigrams()
-        tokens, number = np.unique(token, return_inverse=True)
+        row, trigram = names.trigrams()
+        trigrams, number = np.unique(trigram, return_inverse=True)
         keys, counts = np.unique(number * max(len(names), 1) + row, return_counts=True)
         number, rows = np.divmod(keys, max(len(names), 1))
-        first = np.concatenate([[0], np.cumsum(np.bincount(number, minlength=len(tokens)))])
+        first = np.concatenate([[0], np.cumsum(np.bincount(number, minlength=len(trigrams)))])
         return cls(
-            tokens,
+            trigrams,
             first.astype(np.int64),
             rows.astype(np.int32),
             counts.astype(np.int32),
@@ -89,14 +89,14 @@ class Queries:
         )
 
 
-def nearest(queries: Queries, names: Names) -> Millionths:
-    """The likeness of each query to the name most like it."""
+def most_similar(queries: TrigramIndex, names: NameRows) -> Millionths:
+    """Return the similarity of each query to the name that is most similar to it."""
     best = np.zeros(len(queries.sizes), np.int64)
-    if not len(queries.tokens) or not len(names):
+    if not len(queries.trigrams) or not len(names):
         return best
-    known, tokens = queries.tokens, _packed(names.symbols.text)
-    place = np.minimum(np.searchsorted(known, tokens), len(known) - 1).astype(np.int32)
-    place[known[place] != tokens] = -1
+    known, trigrams = queries.trigrams, _pack(names.symbols.text)
+    place = np.minimum(np.searchsorted(known, trigrams), len(known) - 1).astype(np.int32)
+    place[known[place] != trigrams] = -1
     kernels.closest_of_all(
         place,
         names.symbols.start,
@@ -113,8 +113,10 @@ def nearest(queries: Queries, names: Names) -> Millionths:
     return best
 
 
-def nearest_in_group(names: Names, group: Integers, others: Names, first: Integers) -> Millionths:
-    """The likeness of each name to the one most like it among the others of its group.
+def most_similar_in_group(
+    names: NameRows, group: Integers, others: NameRows, first: Integers
+) -> Millionths:
+    """Return the similarity of each name to the most similar one among the others of its group.
 
     The others of group g are ``first[g]`` to ``first[g + 1]``.
     """
@@ -124,11 +126,13 @@ def nearest_in_group(names: Names, group: Integers, others: Names, first: Intege
     return best
 
 
-def overlap(first: Names, second: Names) -> float:
-    """What two distributions of trigrams share: the sum over trigrams of the smaller probability.
+def overlap(first: NameRows, second: NameRows) -> float:
+    """Return the overlap of two trigram distributions: the sum of the smaller probabilities.
 
-    >>> overlap(Names.of(["ab"]), Names.of(["ab"])), overlap(Names.of(["ab"]), Names.of(["cd"]))
-    (1.0, 0.0)
+    >>> overlap(NameRows.of(["ab"]), NameRows.of(["ab"]))
+    1.0
+    >>> overlap(NameRows.of(["ab"]), NameRows.of(["cd"]))
+    0.0
     """
     (ours, counts), (theirs, their_counts) = (
         np.unique(names.trigrams()[1], return_counts=True) for names in (first, second)
@@ -142,8 +146,8 @@ def overlap(first: Names, second: Names) -> float:
     return int(shared) / (size * their_size)
 
 
-def _packed(text: npt.NDArray[np.uint32]) -> Tokens:
-    """The trigram that begins at each position, as a number; nothing begins at the last two."""
-    whole = np.concatenate([text, np.zeros(N - 1, np.uint32)]).astype(np.uint64)
+def _pack(text: npt.NDArray[np.uint32]) -> Trigrams:
+    """Return the trigram that begins at each position as a number; the last two have none."""
+    padded = np.concatenate([text, np.zeros(N - 1, np.uint32)]).astype(np.uint64)
     bits = np.uint64(_BITS)
-    return ((whole[:-2] << bits | whole[1:-1]) << bits) | whole[2:]
+    return ((padded[:-2] << bits | padded[1:-1]) << bits) | padded[2:]

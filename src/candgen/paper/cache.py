@@ -1,4 +1,4 @@
-"""Results that are kept, so that a run that was interrupted goes on where it stopped."""
+"""Results kept in files, so that a run that was interrupted continues where it stopped."""
 
 import hashlib
 import json
@@ -13,11 +13,11 @@ Result = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Records:
-    """A folder of JSON files, one for each thing that was measured.
+class ResultCache:
+    """A folder of JSON files, one for each measurement.
 
-    A file says what it depends on: the inputs, the parameters, the version. If any of that has
-    changed, so has its name, and the result is measured again.
+    A file states what its result depends on: inputs, parameters, version. If any of that changes,
+    the name of the file changes too, and the result is measured again.
     """
 
     folder: Path
@@ -25,7 +25,7 @@ class Records:
     def get(
         self, name: str, depends_on: Mapping[str, Any], measure: Callable[[], Result]
     ) -> Result:
-        """The result of this name, measured now unless it is there already."""
+        """Return the result of this name; measure it if it is not in the cache."""
         described = json.loads(json.dumps(depends_on, sort_keys=True))
         key = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:12]
         path = self.folder / f"{name}-{key}.json"
@@ -40,7 +40,7 @@ class Records:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """What a file holds; a missing or damaged one is no result."""
+    """Return the content of a file, None if it is missing or damaged."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""What a method costs: parameters, seconds and memory, measured in a process of its own.
+"""The cost of a method: parameters, seconds and memory, measured in a separate process.
 
-The measuring process reads a job in JSON on its standard input and answers in JSON on its standard
-output: ``answer`` is its whole work, and ``measure_apart`` starts one and waits for it.
+The measuring process reads a job in JSON on its standard input and writes JSON to its standard
+output: ``run_job`` is its work, and ``measure_in_process`` starts it and waits for it.
 """
 
 import json
@@ -21,19 +21,19 @@ from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query, read_queries, write_queries
 
 K = 30
-_WORLD = MentionTable.from_pairs([("Vín", "Q1741", 3), ("Vín", "Q282"), ("Rín", "Q584", 2)])
+_TINY = MentionTable.from_pairs([("Vín", "Q1741", 3), ("Vín", "Q282"), ("Rín", "Q584", 2)])
 
 
-def measure_apart(
+def measure_in_process(
     command: Sequence[str],
     method: str,
     training: Training,
     parameters: Parameters,
     queries: Sequence[Query],
 ) -> dict[str, Any]:
-    """Build a generator in a process of its own, on one core, and ask it all queries.
+    """Build a generator in a separate process, on one core, and ask it all queries.
 
-    ``command`` starts a program that calls ``answer``. Gives the number of ``parameters``, the
+    ``command`` starts a program that calls ``run_job``. Returns the number of ``parameters``, the
     ``build_seconds``, the ``query_seconds`` of all queries together and the ``peak_bytes`` of the
     whole process, tables and interpreter included.
     """
@@ -44,11 +44,11 @@ def measure_apart(
             "parameters": dict(parameters),
             "language": training.language,
             "pivots": {
-                pivot: _written(table, folder / f"pivot-{number}.parquet")
+                pivot: _write(table, folder / f"pivot-{number}.parquet")
                 for number, (pivot, table) in enumerate(training.pivots.items())
             },
-            "target": _written(training.target, folder / "target.parquet"),
-            "english": _written(training.english, folder / "english.parquet"),
+            "target": _write(training.target, folder / "target.parquet"),
+            "english": _write(training.english, folder / "english.parquet"),
             "queries": str(folder / "queries.tsv"),
             "dev": str(folder / "dev.tsv"),
         }
@@ -64,16 +64,16 @@ def measure_apart(
         )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise CandgenError(f"measuring {method} in a process of its own failed: {last}")
+        raise CandgenError(f"measuring {method} in a separate process failed: {last}")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def answer(methods: Mapping[str, Method], job: Mapping[str, Any]) -> dict[str, Any]:
-    """Do what a job says, in this process, on one core as in the paper where the system can.
+def run_job(methods: Mapping[str, Method], job: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a job in this process, on one core as in the paper if the system can limit it.
 
-    Seconds are CPU time, so that other work on the machine does not count. A tiny world is built
-    and asked first, so that neither compiling nor importing is measured.
+    Seconds are CPU time, so that other work on the machine does not count. A tiny index is built
+    and queried first, so that neither compiling nor importing is measured.
     """
     cores = os.cpu_count() or 1
     if hasattr(os, "sched_setaffinity"):
@@ -93,11 +93,11 @@ def answer(methods: Mapping[str, Method], job: Mapping[str, Any]) -> dict[str, A
     generator = method(training, parameters)
     built = time.process_time()
     generator.candidates(mentions, K)
-    asked = time.process_time()
+    queried = time.process_time()
     found = {
         "parameters": method.size(generator).parameters,
         "build_seconds": built - start,
-        "query_seconds": asked - built,
+        "query_seconds": queried - built,
         "queries": len(mentions),
         "cores": cores,
         "peak_bytes": _peak_bytes(),
@@ -108,22 +108,22 @@ def answer(methods: Mapping[str, Method], job: Mapping[str, Any]) -> dict[str, A
 def _warm_up(method: Method, training: Training, parameters: Parameters) -> None:
     if "epochs" in method.options:  # one is enough to have everything imported and compiled
         parameters = {**parameters, "epochs": 1}
-    elif method.neural:  # nobody knows how long a first training would take
+    elif method.neural:  # a first training might take as long as the second
         return
-    world = Training(
-        dict.fromkeys(training.pivots, _WORLD),
-        _WORLD if training.target is not None else None,
+    tiny = Training(
+        dict.fromkeys(training.pivots, _TINY),
+        _TINY if training.target is not None else None,
         training.language,
-        _WORLD,
+        _TINY,
         [Query("Vín", "Q282")],
     )
-    method(world, parameters).candidates(["Vín"] * 100, K)
+    method(tiny, parameters).candidates(["Vín"] * 100, K)
 
 
 def _peak_bytes() -> int | None:
-    """The most memory that this process has had; None where nobody tells.
+    """Return the peak memory of this process; None if the system does not report it.
 
-    Linux tells it in a file; what getrusage tells there may be that of the parent before it forked.
+    On Linux it is read from a file, because getrusage may report that of the parent process.
     """
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
@@ -139,7 +139,7 @@ def _peak_bytes() -> int | None:
     return most if sys.platform == "darwin" else most * 1024
 
 
-def _written(table: MentionTable | None, path: Path) -> str | None:
+def _write(table: MentionTable | None, path: Path) -> str | None:
     if table is None:
         return None
     table.write(path)

@@ -1,4 +1,4 @@
-"""The data that experiments run on: a folder in the released layout, or one of mention tables."""
+"""The data of experiments: a folder in the released layout, or one of mention tables."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -21,31 +21,31 @@ ENGLISH = "en"
 
 @dataclass(frozen=True)
 class Case:
-    """One target with its pivots, split: what one column of the paper's tables is about.
+    """A target with its pivots, split into folds: one column of the paper's tables.
 
-    ``progress`` is told what methods do that take long.
+    ``progress`` is passed to methods that take long.
     """
 
     pair: Pair
     pivots: Mapping[str, MentionTable]
-    parts: Folds
+    folds: Folds
     english: MentionTable | None
     progress: Progress = field(default=no_progress, compare=False, repr=False)
 
     @property
     def settings(self) -> list[str]:
-        """The settings in which it can be evaluated; the last one knows most."""
-        alone = self.pair.zero_shot_only or len(self.parts.train) == 0
+        """The settings in which it can be evaluated; the last one has most training data."""
+        alone = self.pair.zero_shot_only or len(self.folds.train) == 0
         return ["zero-shot"] if alone else ["zero-shot", "joint"]
 
     def training(self, setting: str) -> Training:
-        """What a method may learn from in a setting; never the test queries."""
+        """Return what a method may learn from in a setting; never the test queries."""
         return Training(
             self.pivots,
-            self.parts.train if setting == "joint" else None,
+            self.folds.train if setting == "joint" else None,
             self.pair.target,
             self.english,
-            self.parts.dev,
+            self.folds.dev,
             self.progress,
         )
 
@@ -54,8 +54,8 @@ class Case:
 class Corpus(LanguageFiles):
     """The data of a folder, split: a file or a folder for each language.
 
-    Tables are split here, after the normalizer: what the index cannot tell apart is one mention.
-    Queries in the released layout are taken as they are.
+    Tables are split here, after the normalizer: mentions that are equal to the index are one
+    mention. Queries in the released layout are used as they are.
     """
 
     per_type: int = field(default=1000, kw_only=True)
@@ -63,39 +63,41 @@ class Corpus(LanguageFiles):
     normalizer: str = field(default="default", kw_only=True)
 
     def case(self, pair: Pair) -> Case:
-        """A target, split, and its pivots."""
-        setting: Setting = "zero-shot" if pair.zero_shot_only else "joint"
-        parts = self.parts(pair.target, setting)
+        """Return a target, split, and its pivots."""
+        folds = self.folds(pair.target, "zero-shot" if pair.zero_shot_only else "joint")
         pivots = {pivot: self.table(pivot) for pivot in pair.pivots}
-        return Case(pair, pivots, parts, self._english(pair.target, parts))
+        return Case(pair, pivots, folds, self._english(pair.target, folds))
 
     def high_resource(self, language: str) -> Case:
-        """A language that is evaluated with its own data alone."""
+        """Return a language that is evaluated with its own data alone."""
         pair = Pair(language, "", "high", zero_shot_only=False)
-        parts = self.parts(language, "high-resource")
-        return Case(pair, {}, parts, self._english(language, parts))
+        folds = self.folds(language, "high-resource")
+        return Case(pair, {}, folds, self._english(language, folds))
 
-    def _english(self, target: str, parts: Folds) -> MentionTable | None:
-        """English names, if there are any; where English is the target, not those of its tests."""
+    def _english(self, target: str, folds: Folds) -> MentionTable | None:
+        """Return English names if there are any; if English is the target, only its train."""
         if target == ENGLISH:
-            return parts.train if len(parts.train) else None
+            return folds.train if len(folds.train) else None
         return self.table(ENGLISH) if ENGLISH in self.languages else None
 
-    def parts(self, language: str, setting: Setting) -> Folds:
-        """Training data, dev and test; those that were released, or a split of the table."""
-        if self.released:
-            path = self.path(language)
-            found = read_released(path, skip_bad_rows=self.skip_bad_rows)
-            queries = (path / DEV).is_file() and (path / TEST).is_file()
-            if setting == "high-resource":
-                return (
-                    _without_hard(found) if queries else self._split(found.train, language, setting)
-                )
-            for name, part in ((DEV, found.dev), (TEST, found.test)):
-                if not part:
-                    raise TableError(f"{path / name} has no queries: a target needs dev and test")
-            return found
-        return self._split(self.table(language), language, setting)
+    def folds(self, language: str, setting: Setting) -> Folds:
+        """Return train, dev and test: those that were released, or a split of the table."""
+        if not self.released:
+            return self._split(self.table(language), language, setting)
+        path = self.path(language)
+        found = read_released(path, skip_bad_rows=self.skip_bad_rows)
+        if setting == "high-resource":
+            if not ((path / DEV).is_file() and (path / TEST).is_file()):
+                return self._split(found.train, language, setting)
+            dev, test = (
+                [query for query in queries if query.type != HARD]
+                for queries in (found.dev, found.test)
+            )
+            return _ReleasedFolds(found.language, found.train, dev, test)
+        for name, fold in ((DEV, found.dev), (TEST, found.test)):
+            if not fold:
+                raise TableError(f"{path / name} has no queries: a target needs dev and test")
+        return found
 
     def _split(self, table: MentionTable, language: str, setting: Setting) -> Split:
         if len(table) == 0:
@@ -108,8 +110,8 @@ class Corpus(LanguageFiles):
             normalizer=self.normalizer,
             language=language,
         )
-        for name, part in (("dev", made.dev), ("test", made.test)):
-            if not part:
+        for name, fold in (("dev", made.dev), ("test", made.test)):
+            if not fold:
                 raise ParameterError(
                     f"{language} has {len(table)} pairs, too few for {name} queries: leave it out"
                 )
@@ -117,33 +119,25 @@ class Corpus(LanguageFiles):
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _ReleasedFolds:
     language: str | None
     train: MentionTable
     dev: list[Query]
     test: list[Query]
 
 
-def _without_hard(found: Folds) -> _Parts:
-    return _Parts(found.language, found.train, _not_hard(found.dev), _not_hard(found.test))
-
-
-def _not_hard(queries: Sequence[Query]) -> list[Query]:
-    return [query for query in queries if query.type != HARD]
-
-
-def open_parts(path: Path, *, skip_bad_rows: bool = False) -> Folds:
-    """A dataset folder, or one language in the released layout; files are read when asked for."""
+def open_folds(path: Path, *, skip_bad_rows: bool = False) -> Folds:
+    """Open a dataset folder, or one language in the released layout; files are read when used."""
     if any((path / name).is_file() for name in (TRAIN, DEV, TEST)):
         return read_released(path, skip_bad_rows=skip_bad_rows)
     return read_dataset(path)
 
 
 def parse_pair(text: str, known: Sequence[Pair], languages: Collection[str] = ()) -> Pair:
-    """What ``TARGET-PIVOT`` or ``TARGET-PIVOT+PIVOT`` means.
+    """Return the pair that ``TARGET-PIVOT`` or ``TARGET-PIVOT+PIVOT`` means.
 
-    Codes may have hyphens: of several ways to read it, the one whose languages there are. A target
-    that has no training data in a known pair has none in others.
+    Codes may have hyphens: among several readings, the one whose languages exist is taken. A
+    target that has no training data in a known pair has none in others.
 
     >>> parse_pair("fo-is+da", ()).pivots
     ('is', 'da')
@@ -165,7 +159,10 @@ def parse_pair(text: str, known: Sequence[Pair], languages: Collection[str] = ()
 
 
 def with_zero_shot_only(pairs: tuple[Pair, ...], targets: tuple[str, ...]) -> tuple[Pair, ...]:
-    """The same pairs, of which exactly these targets have no training data."""
-    if unknown := sorted(set(targets) - {pair.target for pair in pairs}):
-        raise ParameterError(f"{unknown[0]!r} is no target here: choose among the pairs' targets")
+    """Return the same pairs, of which exactly these targets have no training data."""
+    known = [pair.target for pair in pairs]
+    if unknown := sorted(set(targets) - set(known)):
+        raise ParameterError(
+            f"{unknown[0]!r} is not a target here: choose among {', '.join(known)}"
+        )
     return tuple(pair._replace(zero_shot_only=pair.target in targets) for pair in pairs)

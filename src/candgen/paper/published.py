@@ -1,4 +1,4 @@
-"""What the paper published: its pairs of languages, and every number of its tables.
+"""The paper's pairs of languages, and every number of its tables.
 
 The numbers are in ``published.json`` beside this file, laid out like the paper's tables.
 """
@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 from candgen.errors import ParameterError
 
 NO_NUMBER = "no number was published"
-"""What a table says in the paper's column where the paper has a plot."""
+"""The cell in the paper's column where the paper has only a plot."""
 
 
 class Pair(NamedTuple):
     """A target and its pivot; how rich the pivot is: high, medium or low.
 
-    Of a target that is ``zero_shot_only`` there is no training data: joint is the same as
-    zero-shot, and every query is hard.
+    A target that is ``zero_shot_only`` has no training data: joint is the same as zero-shot, and
+    every query is hard.
     """
 
     target: str
@@ -38,7 +38,7 @@ class Pair(NamedTuple):
 
 
 def published(exhibit: str, *keys: str) -> float | str | None:
-    """A number of the paper, or None where it has none.
+    """Return a number of the paper, or None if it has none.
 
     The keys are, for each exhibit:
 
@@ -67,7 +67,7 @@ def published(exhibit: str, *keys: str) -> float | str | None:
         return None
     if len(keys) != len(shown["keys"]):
         raise ParameterError(
-            f"{exhibit} was asked for {' '.join(keys) or 'nothing'}: "
+            f"the keys for {exhibit} are {' '.join(keys) or 'missing'}: "
             f"expected {', '.join(shown['keys'])}"
         )
     found = shown["values"]
@@ -76,10 +76,10 @@ def published(exhibit: str, *keys: str) -> float | str | None:
     return None if isinstance(found, dict) else found
 
 
-def where(exhibit: str) -> str:
-    """The number of the table or figure in the paper.
+def place_in_paper(exhibit: str) -> str:
+    """Return the number of the table or figure in the paper.
 
-    >>> where("ceilings")
+    >>> place_in_paper("ceilings")
     'Figure 2'
     """
     return str(_exhibit(exhibit)["where"])
@@ -106,7 +106,7 @@ METHODS: tuple[str, ...] = tuple(_exhibit("main-results")["values"]["joint"])
 """The methods that the paper compares."""
 
 RATIOS = {"parameters": 20, "build_seconds": 300, "query_seconds": 7}
-"""How many times as much as PTI Charagram needs, on average, in the words of the analysis."""
+"""How many times as much as PTI Charagram needs on average, as the paper's text states."""
 
 HIGH_RESOURCE: tuple[str, ...] = tuple(pair.pivot for pair in PAIRS if pair.resources == "high")
 """The languages that the paper also evaluates with their own data alone."""

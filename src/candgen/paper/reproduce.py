@@ -1,4 +1,4 @@
-"""The paper's tables and figures from one call, written to a folder as everyone wants them."""
+"""Make the paper's tables and figures, and write them to a folder."""
 
 import contextlib
 import platform
@@ -10,18 +10,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from candgen.errors import ParameterError, StorageError
-from candgen.paper.findings import Results
-from candgen.paper.plan import Study
+from candgen.paper.findings import Findings
+from candgen.paper.plan import Plan
 from candgen.paper.published import EXHIBITS
 from candgen.paper.tables import MAKERS
 from candgen.protocols import Progress
 from candgen.reporting.html import Exhibit, page
-from candgen.reporting.plot import Drawing, draw
-from candgen.storage.atomic import atomic_write, write_text
+from candgen.reporting.plot import draw
+from candgen.storage.atomic import write_text
 from candgen.storage.versions import version
 
 ALL = "all"
-RECORDS = "records"
+CACHE_FOLDER = "records"
+FOLDERS = ("tables", "figures", CACHE_FOLDER)
+PACKAGES = ("candgen", "numpy", "numba", "pyarrow", "matplotlib")
 TITLE = "Efficient Entity Candidate Generation for Low-Resource Languages, reproduced"
 INTRODUCTION = (
     "Every table and figure of the paper, measured anew with candgen. Parameters were chosen on "
@@ -30,22 +32,22 @@ INTRODUCTION = (
 )
 
 
-def names_of(*names: str) -> tuple[str, ...]:
-    """The exhibits that names stand for, each once, in the paper's order.
+def resolve_names(*names: str) -> tuple[str, ...]:
+    """Return the exhibits that names stand for, each once, in the paper's order.
 
-    >>> names_of("data", "main-results")
+    >>> resolve_names("data", "main-results")
     ('main-results', 'data')
     """
     for name in names:
         if name not in (*EXHIBITS, ALL):
             choices = ", ".join(EXHIBITS)
-            raise ParameterError(f"nothing is called {name!r}: choose {choices} or {ALL}")
+            raise ParameterError(f"unknown exhibit {name!r}: choose {choices} or {ALL}")
     return tuple(name for name in EXHIBITS if name in names or ALL in names)
 
 
 def reproduce(
     names: Sequence[str],
-    study: Study,
+    plan: Plan,
     output: Path,
     *,
     command: Sequence[str],
@@ -54,20 +56,22 @@ def reproduce(
 ) -> list[Exhibit]:
     """Measure, and write ``tables``, ``figures``, ``report.md`` and ``report.html`` to a folder.
 
-    ``names`` are those of exhibits, or "all". ``command`` is what the page says it was made with.
+    ``names`` are those of exhibits, or "all". ``command`` is the command line that the page shows.
     Without ``figures`` none is drawn.
     """
-    names = names_of(*names)
+    names = resolve_names(*names)
     before = [path for path in (output, *output.parents) if path.exists()]
     _prepare(output)
     try:
-        results = _measured(names, study, progress)
-        exhibits = _exhibits(names, results, progress, figures=figures)
+        results = plan.measure(names, progress)
+        findings = Findings(results, plan.pairs, tuple(plan.methods), plan.high_resource)
+        exhibits = _make_exhibits(names, findings, progress, figures=figures)
     except BaseException:
-        _leave_nothing_empty(output, before)
+        _remove_empty_folders(output, before)
         raise
-    facts = _facts(study, results)
-    _write(output, exhibits)
+    facts = _facts(plan, findings)
+    for exhibit in exhibits:
+        _write_exhibit(output, exhibit)
     write_text(output / "report.md", _markdown(exhibits, facts, command))
     html = page(
         TITLE, exhibits, facts=facts, command=shlex.join(command), introduction=INTRODUCTION
@@ -76,34 +80,29 @@ def reproduce(
     return exhibits
 
 
-def _measured(names: Sequence[str], study: Study, progress: Progress) -> Results:
-    findings = study.measure(names, progress)
-    return Results(findings, study.pairs, tuple(study.methods), study.high_resource)
-
-
-def _exhibits(
-    names: Sequence[str], results: Results, progress: Progress, *, figures: bool
+def _make_exhibits(
+    names: Sequence[str], findings: Findings, progress: Progress, *, figures: bool
 ) -> list[Exhibit]:
     made = []
     for number, name in enumerate(names):
         progress(f"drawing {name}", number / len(names))
-        each = MAKERS[name](results)
-        if each.figure is not None:
-            each = (
-                replace(each, drawing=draw(each.figure)) if figures else replace(each, figure=None)
-            )
-        made.append(each)
+        exhibit = MAKERS[name](findings)
+        if not figures:
+            exhibit = replace(exhibit, figure=None)
+        elif exhibit.figure is not None:
+            exhibit = replace(exhibit, drawing=draw(exhibit.figure))
+        made.append(exhibit)
     return made
 
 
 def _prepare(output: Path) -> None:
-    """Make the folder; refuse, before the long work, what is not ours or cannot be written to."""
+    """Make the folder; raise StorageError before the long work if it cannot be used."""
     try:
-        if output.is_dir() and any(output.iterdir()) and not (output / RECORDS).is_dir():
+        if output.is_dir() and any(output.iterdir()) and not (output / CACHE_FOLDER).is_dir():
             raise StorageError(
                 f"{output} holds something else: choose an empty folder, or one that reproduce made"
             )
-        for name in ("", "tables", "figures", RECORDS):
+        for name in ("", *FOLDERS):
             (output / name).mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=output / name):
                 pass
@@ -115,62 +114,40 @@ def _prepare(output: Path) -> None:
         ) from error
 
 
-def _leave_nothing_empty(output: Path, before: Sequence[Path]) -> None:
-    """Remove the folders that were made and are empty; what was measured stays."""
-    for folder in (
-        output / "tables",
-        output / "figures",
-        output / RECORDS,
-        output,
-        *output.parents,
-    ):
+def _remove_empty_folders(output: Path, before: Sequence[Path]) -> None:
+    """Remove the folders that were made here and are empty; results in the cache stay."""
+    for folder in (*(output / name for name in FOLDERS), output, *output.parents):
         if folder not in before:
             with contextlib.suppress(OSError):
                 folder.rmdir()
 
 
-def _write(output: Path, exhibits: Sequence[Exhibit]) -> None:
-    for exhibit in exhibits:
-        for number, table in enumerate(exhibit.tables, start=1):
-            stem = exhibit.name if number == 1 else f"{exhibit.name}-{number}"
-            for suffix in (".csv", ".json", ".md", ".tex"):
-                table.write(output / "tables" / f"{stem}{suffix}")
-        if exhibit.drawing is not None:
-            _write_drawing(output / "figures" / exhibit.name, exhibit.drawing)
+def _write_exhibit(output: Path, exhibit: Exhibit) -> None:
+    for number, table in enumerate(exhibit.tables, start=1):
+        stem = exhibit.name if number == 1 else f"{exhibit.name}-{number}"
+        for suffix in (".csv", ".json", ".md", ".tex"):
+            table.write(output / "tables" / f"{stem}{suffix}")
+    if exhibit.drawing is not None:
+        for suffix in (".svg", ".png"):
+            exhibit.drawing.write(output / "figures" / f"{exhibit.name}{suffix}")
 
 
-def _write_drawing(stem: Path, drawing: Drawing) -> None:
-    for suffix, content in ((".svg", drawing.svg), (".png", drawing.png)):
-        path = stem.with_name(stem.name + suffix)
-        try:
-            with atomic_write(path) as file:
-                file.write(content)
-        except OSError as error:
-            raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
-
-
-def _facts(study: Study, results: Results) -> list[tuple[str, str]]:
-    corpus = study.corpus
-    packages = ("candgen", "numpy", "numba", "pyarrow", "matplotlib")
+def _facts(plan: Plan, findings: Findings) -> list[tuple[str, str]]:
+    corpus = plan.corpus
     made = "as released" if corpus.released else f"drawn here, up to {corpus.per_type} of each type"
-    facts = [
+    training = findings.budgets(*{step.kind for step in findings.results})
+    return [
         ("date", datetime.now(UTC).strftime("%Y-%m-%d")),
-        ("pairs", ", ".join(pair.key for pair in study.pairs)),
-        ("methods", ", ".join(study.methods)),
+        ("pairs", ", ".join(pair.key for pair in plan.pairs)),
+        ("methods", ", ".join(plan.methods)),
         ("queries", made),
         ("seed", str(corpus.seed)),
         ("normalizer", corpus.normalizer),
-        *((f"{name}, as asked for", f"{value}") for name, value in study.options.items()),
-        *_trained(results),
+        *((f"{name}, as asked for", f"{value}") for name, value in plan.options.items()),
+        *([("training", training)] if training else []),
         ("Python", platform.python_version()),
+        *((name, version(name)) for name in PACKAGES),
     ]
-    facts += [(name, version(name)) for name in packages]
-    return facts
-
-
-def _trained(results: Results) -> list[tuple[str, str]]:
-    told = results.budgets(*{step.kind for step in results.findings})
-    return [("training", told)] if told else []
 
 
 def _markdown(

@@ -1,8 +1,8 @@
-"""How long neural methods were trained here, beside how long the paper trained them.
+"""The training budget of neural methods here, compared with that of the paper.
 
-A budget has the most ``epochs`` and training ``pairs`` that a generator was given, and what they
-are compared with, ``of_epochs`` and ``of_pairs``. A generator that knows its own has it as an
-attribute ``budget``; of others it is what was asked for.
+A budget has the most ``epochs`` and training ``pairs`` that a generator was given, and those that
+they are compared with, ``of_epochs`` and ``of_pairs``. A generator may have its own as an attribute
+``budget``; otherwise it is what the parameters ask for.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,32 +11,32 @@ from typing import Any
 from candgen.protocols import Method, Parameters, budget_of
 
 PAPER: Mapping[str, int] = {"epochs": 200, "pairs": 80_000}
-"""What the paper trained with."""
+"""The budget of the paper."""
 
-_CALLED = {"epochs": "epochs", "pairs": "training pairs"}
+_NAMES = {"epochs": "epochs", "pairs": "training pairs"}
 
 
 def with_budget(
     result: dict[str, Any], method: Method, parameters: Parameters, generator: object
 ) -> dict[str, Any]:
-    """The result, with the generator's budget if its method is neural."""
+    """Return the result, with the generator's budget if its method is neural."""
     if not method.neural:
         return result
     found: dict[str, Any] = {f"of_{name}": value for name, value in PAPER.items()}
     found |= {name: parameters[name] for name in PAPER if name in parameters}
-    told = budget_of(generator)
-    found |= {name: value for name, value in told.items() if name.removeprefix("of_") in PAPER}
+    own = budget_of(generator)
+    found |= {name: value for name, value in own.items() if name.removeprefix("of_") in PAPER}
     return {**result, "budget": found}
 
 
 def budgets_in(result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The budgets on record in a result: of the whole, of each setting, of each size."""
-    parts = [result, *result.get("settings", {}).values(), *result.get("sizes", ())]
-    return [part["budget"] for part in parts if "budget" in part]
+    """Return the budgets in a result: of the whole, of each setting, of each size."""
+    places = [result, *result.get("settings", {}).values(), *result.get("sizes", ())]
+    return [place["budget"] for place in places if "budget" in place]
 
 
 def describe_budgets(budgets: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """A sentence for each budget that methods were trained with; none of methods without.
+    """Return a sentence for each budget of some methods; nothing for methods without one.
 
     >>> short = {"epochs": 5, "pairs": 20000, "of_epochs": 200, "of_pairs": 80000}
     >>> describe_budgets({"pti": [], "charagram": [short], "char-cnn": [short]})
@@ -45,14 +45,14 @@ def describe_budgets(budgets: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     """
     by_budget: dict[str, list[str]] = {}
     for method, some in budgets.items():
-        said = [_compared(name, some) for name in PAPER]
-        if text := " and ".join(filter(None, said)):
+        compared = [_compare(name, some) for name in PAPER]
+        if text := " and ".join(filter(None, compared)):
             by_budget.setdefault(text, []).append(method)
     return " ".join(f"{', '.join(names)}: at most {text}." for text, names in by_budget.items())
 
 
-def _compared(name: str, budgets: Iterable[Mapping[str, Any]]) -> str:
-    """How much of one thing there was, and how much in the paper, where that is not the same."""
+def _compare(name: str, budgets: Iterable[Mapping[str, Any]]) -> str:
+    """Return how much of one quantity was used, and how much in the paper if it differs."""
     known = [budget for budget in budgets if name in budget]
     if not known:
         return ""
@@ -60,5 +60,5 @@ def _compared(name: str, budgets: Iterable[Mapping[str, Any]]) -> str:
     amount = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     paper = max(budget.get(f"of_{name}", PAPER[name]) for budget in known)
     compared = "as in the paper" if low == high == paper else f"the paper's: {paper:,}"
-    called = _CALLED[name] if high > 1 else _CALLED[name].removesuffix("s")
+    called = _NAMES[name] if high > 1 else _NAMES[name].removesuffix("s")
     return f"{amount} {called} ({compared})"

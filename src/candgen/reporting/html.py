@@ -1,6 +1,6 @@
-"""One page with everything: tables, figures, and how they were made.
+"""One HTML page with tables, figures and how they were made.
 
-The page is a single file that asks for nothing else: no script, no font, no picture from elsewhere.
+The page is a single file that loads nothing else: no script, no font, no picture.
 """
 
 import base64
@@ -8,7 +8,6 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from importlib.resources import files
 
 from candgen.reporting.figure import Figure, alt_text
@@ -16,56 +15,9 @@ from candgen.reporting.plot import Drawing
 from candgen.reporting.table import Table
 
 _MADE = "How this page was made"
-_ENLARGED = 1.5  # pixels for a point: what is legible on paper is small on a screen
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SCALE = 1.5  # pixels for a point: what is legible on paper is small on a screen
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SIZE = re.compile(rb'<svg[^>]* width="([0-9.]+)pt" height="([0-9.]+)pt"')
-
-
-@dataclass(frozen=True)
-class Exhibit:
-    """A table or a figure of the paper, or both; ``text`` says what to know before looking.
-
-    The name becomes the section's address. Paragraphs of the text are apart by an empty line.
-    """
-
-    name: str
-    title: str
-    tables: tuple[Table, ...]
-    figure: Figure | None = None
-    drawing: Drawing | None = None
-    text: str = ""
-
-
-def page(
-    title: str,
-    exhibits: Sequence[Exhibit],
-    *,
-    facts: Iterable[tuple[str, object]],
-    command: str,
-    introduction: str = "",
-) -> str:
-    """A self-contained HTML page; ``facts`` are what makes the results reproducible."""
-    addresses = _addresses([exhibit.name for exhibit in exhibits])
-    sections = [
-        _section(address, exhibit.title, _exhibit(exhibit))
-        for address, exhibit in zip(addresses, exhibits, strict=True)
-    ]
-    last = _addresses([*addresses, "made"])[-1]
-    sections.append(_section(last, _MADE, _made(facts, command)))
-    headings = [*(exhibit.title for exhibit in exhibits), _MADE]
-    links = "\n".join(
-        f'<li><a href="#{address}">{_escape(heading)}</a></li>'
-        for address, heading in zip([*addresses, last], headings, strict=True)
-    )
-    return _PAGE.format(
-        title=_escape(title),
-        style=_style(),
-        introduction=_paragraphs(introduction),
-        links=links,
-        sections="\n".join(sections),
-    )
-
-
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -96,26 +48,58 @@ _PAGE = """<!doctype html>
 """
 
 
-@cache
-def _style() -> str:
-    return files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+@dataclass(frozen=True)
+class Exhibit:
+    """Tables, a figure, or both, with a title; ``text`` is what to know before looking at them.
+
+    The name becomes the id of the section. An empty line separates paragraphs of the text.
+    """
+
+    name: str
+    title: str
+    tables: tuple[Table, ...]
+    figure: Figure | None = None
+    drawing: Drawing | None = None
+    text: str = ""
 
 
-def _addresses(names: Iterable[str]) -> list[str]:
-    """Addresses that differ from each other, and from those of the page itself."""
+def page(
+    title: str,
+    exhibits: Sequence[Exhibit],
+    *,
+    facts: Iterable[tuple[str, object]],
+    command: str,
+    introduction: str = "",
+) -> str:
+    """Return a self-contained HTML page; ``facts`` are what makes the results reproducible."""
+    contents = [(each.name, each.title, _exhibit(each)) for each in exhibits]
+    contents.append(("made", _MADE, _made(facts, command)))
+    links, sections = [], []
+    for id_, (_, heading, content) in zip(
+        _ids([name for name, _, _ in contents]), contents, strict=True
+    ):
+        links.append(f'<li><a href="#{id_}">{_escape(heading)}</a></li>')
+        sections.append(f'<section id="{id_}">\n<h2>{_escape(heading)}</h2>\n{content}</section>')
+    return _PAGE.format(
+        title=_escape(title),
+        style=files(__package__).joinpath("page.css").read_text(encoding="utf-8"),
+        introduction=_paragraphs(introduction),
+        links="\n".join(links),
+        sections="\n".join(sections),
+    )
+
+
+def _ids(names: Iterable[str]) -> list[str]:
+    """Return ids that differ from each other, and from those of the page itself."""
     taken = ["contents", "results"]
     for name in names:
-        address = first = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "exhibit"
+        id_ = first = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "exhibit"
         number = 1
-        while address in taken:
+        while id_ in taken:
             number += 1
-            address = f"{first}-{number}"
-        taken.append(address)
+            id_ = f"{first}-{number}"
+        taken.append(id_)
     return taken[2:]
-
-
-def _section(address: str, heading: str, content: str) -> str:
-    return f'<section id="{address}">\n<h2>{_escape(heading)}</h2>\n{content}</section>'
 
 
 def _exhibit(exhibit: Exhibit) -> str:
@@ -124,8 +108,8 @@ def _exhibit(exhibit: Exhibit) -> str:
 
 
 def _table(table: Table, heading: str) -> str:
-    """A table in a box of its own, which scrolls if the table is wider than the page."""
-    # A caption that repeats the heading above it helps nobody.
+    """Return a table in a box of its own, which scrolls if the table is wider than the page."""
+    # A caption that repeats the heading above it is left out.
     shown = replace(table, title="" if table.title == heading else table.title, note="")
     note = f'<p class="note">{_escape(table.note)}</p>\n' if table.note else ""
     return (
@@ -136,38 +120,26 @@ def _table(table: Table, heading: str) -> str:
 
 def _figure(exhibit: Exhibit) -> str:
     figure, drawing = exhibit.figure, exhibit.drawing
-    described = exhibit.title
+    described, caption = exhibit.title, ""
     if figure is not None:
         described = alt_text(replace(figure, title=figure.title or exhibit.title))
+        caption = _caption("" if figure.title == exhibit.title else figure.title, figure.note)
     if drawing is None:
         return f'<p class="note">{_escape(described)}</p>\n' if figure else ""
     data = base64.b64encode(drawing.svg).decode("ascii")
-    image = (
-        f'<img src="data:image/svg+xml;base64,{data}"{_size(drawing.svg)} '
-        f'alt="{_escape(described)}">'
-    )
-    return f'<figure>\n<div class="card">{image}</div>\n{_caption(exhibit)}</figure>\n'
+    size = ""
+    if found := _SIZE.search(drawing.svg[:2000]):
+        width, height = (round(float(points) * _SCALE) for points in found.groups())
+        size = f' width="{width}" height="{height}"'
+    image = f'<img src="data:image/svg+xml;base64,{data}"{size} alt="{_escape(described)}">'
+    return f'<figure>\n<div class="card">{image}</div>\n{caption}</figure>\n'
 
 
-def _caption(exhibit: Exhibit) -> str:
-    if exhibit.figure is None:
-        return ""
-    title, note = exhibit.figure.title, exhibit.figure.note
-    if title == exhibit.title:  # as with tables
-        title = ""
+def _caption(title: str, note: str) -> str:
     end = "." if note and title[-1:].isalnum() else ""
     parts = [f"<strong>{_escape(title)}{end}</strong>" if title else "", _escape(note)]
     text = " ".join(filter(None, parts))
     return f"<figcaption>{text}</figcaption>\n" if text else ""
-
-
-def _size(svg: bytes) -> str:
-    """The size at which an image is shown, if it says its own."""
-    found = _SIZE.search(svg[:2000])
-    if found is None:
-        return ""
-    width, height = (round(float(points) * _ENLARGED) for points in found.groups())
-    return f' width="{width}" height="{height}"'
 
 
 def _made(facts: Iterable[tuple[str, object]], command: str) -> str:
@@ -184,6 +156,6 @@ def _paragraphs(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Text that HTML shows as it is; what UTF-8 cannot hold, as in some paths, is spelled out."""
-    held = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return html.escape(_STEERING.sub("\N{REPLACEMENT CHARACTER}", held))
+    """Escape text for HTML; characters that UTF-8 lacks, as in some paths, are spelled out."""
+    encodable = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return html.escape(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", encodable))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from candgen import MentionTable, Query
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
-from candgen.evaluation.evaluate import tune
+from candgen.evaluation.tune import tune
 from candgen.generators import METHODS
 from candgen.generators.pivot import parameters, weight_search
 from candgen.generators.pivot.weight_search import search_weights, stratified
@@ -246,7 +246,7 @@ def test_of_many_queries_some_are_looked_at(training, dev, monkeypatch):
     monkeypatch.setattr(weight_search, "MOST_QUERIES", 30)
     tuning = tune(PTI, training, dev, k=3)
     assert tuning.queries == 30
-    assert "It looked at 30 of 180 dev queries." in tuning.table().note
+    assert "It used 30 of 180 dev queries." in tuning.table().note
     chosen = stratified(dev, 30)
     built = PTI(training, tuning.best.parameters)
     assert tuning.best.recall == metrics.recall(rank_golds(built, chosen, 3), 3)

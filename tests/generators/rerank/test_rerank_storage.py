@@ -6,7 +6,7 @@ import pytest
 
 import candgen
 from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query, WikiPriors
-from candgen.evaluation.evaluate import tune
+from candgen.evaluation.tune import tune
 from candgen.generators import METHODS
 from candgen.generators.rerank.rerank import Rerank
 from candgen.generators.rerank.weights import FIXED

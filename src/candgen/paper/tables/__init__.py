@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from candgen.paper.findings import Results
+from candgen.paper.findings import Findings
 from candgen.paper.tables.cost import complexity, thresholding
 from candgen.paper.tables.coverage import ceilings, data
 from candgen.paper.tables.curves import recall_at_k, training_size
 from candgen.paper.tables.recall import high_resource, main_results, query_types
 from candgen.reporting.html import Exhibit
 
-MAKERS: dict[str, Callable[[Results], Exhibit]] = {
+MAKERS: dict[str, Callable[[Findings], Exhibit]] = {
     "main-results": main_results,
     "query-types": query_types,
     "high-resource": high_resource,
@@ -20,3 +20,4 @@ MAKERS: dict[str, Callable[[Results], Exhibit]] = {
     "training-size": training_size,
     "recall-at-k": recall_at_k,
 }
+"""The function that makes each exhibit."""

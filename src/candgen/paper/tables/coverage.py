@@ -2,85 +2,71 @@
 
 from typing import Any
 
-from candgen.paper.findings import Results, difference, exhibit, printed
+from candgen.paper.findings import Findings, difference, exhibit, printed
 from candgen.paper.published import NO_NUMBER, published
-from candgen.reporting.cells import Cell
 from candgen.reporting.figure import Figure, Panel, Series
 from candgen.reporting.html import Exhibit
-from candgen.reporting.table import Table
-from candgen.tables.queries import TYPES
+from candgen.reporting.table import Cell, Table
+from candgen.tables.queries import EASY, HARD, MEDIUM, TYPES
 
 _SPACES = ("PL", "PL+TL", "EN", "EN+PL", "EN+PL+TL")
 
 
-def data(results: Results) -> Exhibit:
+def data(findings: Findings) -> Exhibit:
     """How much data each pivot has, and what each target was split into."""
-    rows: list[tuple[Cell, ...]] = []
-    for language in dict.fromkeys(pivot for pair in results.pairs for pivot in pair.pivots):
-        found = results.of("data", language) or {}
-        rows.append(
-            (
-                language,
-                found["pairs"],
-                found["entities"],
-                found["occurrences"],
-                printed(published("data", language, "pairs-printed")),
-                difference(found["occurrences"], published("data", language, "pairs"), unit=1e6),
-                printed(published("data", language, "size-printed")),
-            )
-        )
-    columns = (
-        "pivot",
-        "pairs",
-        "entities",
-        "occurrences",
-        "paper, mention-entity pairs",
-        "difference, M",
-        "paper, size of its Wikipedia",
+
+    def ours(language: str) -> dict[str, Any]:
+        return findings.of("data", language) or {}
+
+    def beyond_paper(language: str) -> Cell:
+        pairs = published("data", language, "pairs")
+        return difference(ours(language)["occurrences"], pairs, unit=1e6)
+
+    pivots = Table.of(
+        "Pivots",
+        {
+            "pivot": lambda language: language,
+            "pairs": lambda language: ours(language)["pairs"],
+            "entities": lambda language: ours(language)["entities"],
+            "occurrences": lambda language: ours(language)["occurrences"],
+            "paper, mention-entity pairs": lambda language: printed(
+                published("data", language, "pairs-printed")
+            ),
+            "difference, M": beyond_paper,
+            "paper, size of its Wikipedia": lambda language: printed(
+                published("data", language, "size-printed")
+            ),
+        },
+        dict.fromkeys(pivot for pair in findings.pairs for pivot in pair.pivots),
+        note="The paper counts a pair as often as it was linked: compare with occurrences.",
     )
-    note = "The paper counts a pair as often as it was linked: compare with occurrences."
-    pivots = Table("Pivots", columns, tuple(rows), note=note)
-    return exhibit("data", "Data", [pivots, _targets(results)])
-
-
-def _targets(results: Results) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for pair in results.pairs:
-        about = results.queries(pair)
-        types = [about["types"].count(kind) for kind in TYPES]
-        rows.append(
-            (
-                pair.key,
-                about["train"]["pairs"],
-                about["train"]["entities"],
-                about["dev"],
-                len(about["types"]),
-                *types,
-                sum(about["unlike"]),
-            )
-        )
-    columns = (
-        "pair",
-        "training pairs",
-        "training entities",
-        "dev queries",
-        "test queries",
-        *TYPES,
-        "no pivot name",
+    targets = Table.of(
+        "Targets, split",
+        {
+            "pair": lambda row: row[0],
+            "training pairs": lambda row: row[1]["train"]["pairs"],
+            "training entities": lambda row: row[1]["train"]["entities"],
+            "dev queries": lambda row: row[1]["dev"],
+            "test queries": lambda row: len(row[1]["types"]),
+            EASY: lambda row: row[1]["types"].count(EASY),
+            MEDIUM: lambda row: row[1]["types"].count(MEDIUM),
+            HARD: lambda row: row[1]["types"].count(HARD),
+            "no pivot name": lambda row: sum(row[1]["unlike"]),
+        },
+        [(pair.key, findings.queries(pair)) for pair in findings.pairs],
     )
-    return Table("Targets, split", columns, tuple(rows))
+    return exhibit("data", "Data", [pivots, targets])
 
 
-def ceilings(results: Results) -> Exhibit:
+def ceilings(findings: Findings) -> Exhibit:
     """The share of queries whose gold is in a candidate space."""
     rows: list[tuple[Cell, ...]] = []
     panels = []
-    for pair in results.pairs:
-        found = results.of("ceilings", pair.key) or {}
-        for kind in next(iter(found.values())):
-            number = next(iter(found.values()))[kind]["queries"]
+    for pair in findings.pairs:
+        found = findings.of("ceilings", pair.key) or {}
+        for kind, first in next(iter(found.values())).items():
             cells = (found[label][kind]["recall"] if label in found else None for label in _SPACES)
-            rows.append((pair.key, kind, number, *cells, NO_NUMBER))
+            rows.append((pair.key, kind, first["queries"], *cells, NO_NUMBER))
         series = tuple(Series(label, TYPES, _by_type(found.get(label, {}))) for label in _SPACES)
         panels.append(Panel(pair.key, series))
     note = (

@@ -1,4 +1,4 @@
-"""Recall of all methods on groups of queries: in the paper's own orientation, and in rows."""
+"""Recall of all methods on groups of queries: laid out as in the paper, and in rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -7,8 +7,7 @@ from candgen.evaluation import metrics
 from candgen.paper.findings import interval, paper_cells
 from candgen.paper.measurements import K
 from candgen.protocols import Ranks
-from candgen.reporting.cells import Best, Cell
-from candgen.reporting.table import Table
+from candgen.reporting.table import Best, Cell, Table
 
 BEST = "The best of our figures in each column is marked, and all that equal it."
 
@@ -25,34 +24,41 @@ class Group(NamedTuple):
 
     @property
     def queries(self) -> int:
-        """How many queries it has."""
+        """The number of queries."""
         return len(next(iter(self.ranks.values())))
 
     def recall(self, method: str) -> float:
-        """Our recall@30 of a method."""
+        """Return our recall@30 of a method."""
         return metrics.recall(self.ranks[method], K)
 
 
-def in_rows(title: str, names: Sequence[str], groups: Sequence[Group], *, note: str = "") -> Table:
-    """A row for each group and method: our recall, its interval, the paper's, the difference.
+def tabulate(
+    title: str, names: tuple[str, ...], groups: Sequence[Group], note: str, *, block: str = ""
+) -> list[Table]:
+    """Return the table as in the paper, and the same in rows beside the published figures.
 
-    ``names`` are those of the groups' keys.
+    ``names`` are those of the groups' keys. With ``block``, the first key names a block of rows.
     """
+    beside = f"{title}, beside the published"
+    return [_by_method(title, groups, note, block), _in_rows(beside, names, groups, note)]
+
+
+def _in_rows(title: str, names: tuple[str, ...], groups: Sequence[Group], note: str) -> Table:
+    """Return a row for each group and method: recall, interval, the paper's, the difference."""
     rows: list[tuple[Cell, ...]] = []
     for group in groups:
         for method, ranks in group.ranks.items():
             ours = group.recall(method)
             paper = paper_cells(ours, group.paper[method])
-            rows.append((*group.keys, method, group.queries, ours, interval(ranks), *paper))
+            rows.append((*group.keys, method, group.queries, ours, interval(ranks).shown, *paper))
     columns = (*names, "method", "queries", f"recall@{K}", "95%", "paper", "difference")
     return Table(title, columns, tuple(rows), note=note)
 
 
-def by_method(title: str, groups: Sequence[Group], *, note: str = "", block: str = "") -> Table:
-    """A row for each method, a column for each group, as the paper has them.
+def _by_method(title: str, groups: Sequence[Group], note: str, block: str) -> Table:
+    """Return a row for each method, and under it the paper's if there is one; groups are columns.
 
-    With ``block``, the first key is the name of a block of rows, and the others are its columns.
-    Under a method that the paper has figures of stands a row of these.
+    With ``block``, each first key is a block of rows, and the other keys are its columns.
     """
     blocks: dict[str, list[Group]] = {}
     for group in groups:
@@ -65,22 +71,21 @@ def by_method(title: str, groups: Sequence[Group], *, note: str = "", block: str
     for name, some in blocks.items():
         rows += ((*[name] * start, *row) for row in _rows_of(some))
     titles = (" ".join(group.keys[start:]) for group in first)
-    columns = (*[block] * start, "method", *titles)
     several = bool(first) and len(first[0].ranks) > 1
-    return Table(title, columns, tuple(rows), note=f"{BEST} {note}".strip() if several else note)
+    note = f"{BEST} {note}".strip() if several else note
+    return Table(title, (*[block] * start, "method", *titles), tuple(rows), note=note)
 
 
 def _rows_of(groups: Sequence[Group]) -> Iterator[tuple[Cell, ...]]:
-    methods = list(groups[0].ranks)
-    for method in methods:
-        yield (method, *(_marked(group, method) for group in groups))
+    for method in groups[0].ranks:
+        yield (method, *(_mark_best(group, method) for group in groups))
         papers = [group.paper[method] for group in groups]
         if any(figure is not None for figure in papers):
             yield (f"{method}, paper", *papers)
 
 
-def _marked(group: Group, method: str) -> float:
-    """Our recall, marked if no method has a higher one and there are others."""
+def _mark_best(group: Group, method: str) -> float:
+    """Return our recall, marked if no method has a higher one and there are others."""
     ours = group.recall(method)
     best = max(map(group.recall, group.ranks))
     return Best(ours) if 0 < ours == best and len(group.ranks) > 1 else ours
