@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candgen.dumps import http_client, published
+from candgen.dumps import http_client, published, wiki_codes
 from candgen.dumps.download import KINDS, DownloadError, Kind, Network, State, download
 from candgen.errors import ParameterError, StorageError
 from tests.support.faulty_mirror import (
@@ -246,7 +246,7 @@ def test_nobody_answers(tmp_path):
 def test_no_redirect_leaves_the_web(target):
     request = urllib.request.Request("http://example.org/x")
     with pytest.raises(DownloadError, match=r"redirects to .*, which is neither"):
-        http_client._Redirects().redirect_request(request, None, 302, "Found", {}, target)
+        http_client._RedirectHandler().redirect_request(request, None, 302, "Found", {}, target)
 
 
 @pytest.mark.parametrize(
@@ -255,8 +255,8 @@ def test_no_redirect_leaves_the_web(target):
 def test_no_redirect_leaves_an_encrypted_connection(target):
     request = urllib.request.Request("https://example.org/x")
     with pytest.raises(DownloadError, match=r"redirects to .*, which is n(ot encrypted|either)"):
-        http_client._Redirects().redirect_request(request, None, 302, "Found", {}, target)
-    followed = http_client._Redirects().redirect_request(
+        http_client._RedirectHandler().redirect_request(request, None, 302, "Found", {}, target)
+    followed = http_client._RedirectHandler().redirect_request(
         request, None, 302, "Found", {}, "https://other.example/x"
     )
     assert followed.full_url == "https://other.example/x"
@@ -413,7 +413,7 @@ JSON = st.recursive(
 def test_any_json_is_either_described_or_refused(jobs):
     text = published.json.dumps({"jobs": jobs})
     try:
-        found = published.files_of_run(
+        found = published.select_files(
             published.parse_status(text, "x"), KINDS, prefix="fowiki-1-", url="x"
         )
     except DownloadError:
@@ -525,7 +525,9 @@ def test_an_unlucky_file_does_not_cost_the_others(mirror, get):
 def test_no_room(mirror, get, monkeypatch):
     usage = namedtuple("usage", "total used free")(1, 1, 400_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
-    with pytest.raises(StorageError, match=r"has 0\.0 GB of room, and 0\.0 GB are to come: make"):
+    with pytest.raises(
+        StorageError, match=r"has 0\.0 GB of free space, but 0\.0 GB are needed: make"
+    ):
         get()
     assert here(get.folder) == set()
     (get.folder / f"{ARTICLES}.part").write_bytes(mirror.files[PATH])
@@ -576,7 +578,7 @@ def test_folders_are_made_and_files_are_none(mirror, tmp_path):
     ],
 )
 def test_names_of_wikis(language, wiki):
-    assert published.database_name(language) == wiki
+    assert wiki_codes.database_name(language) == wiki
 
 
 @pytest.mark.parametrize("language", ["", "../x", "f", "fo/..", "fo wiki", "fø", "fo\n/x", "-fo"])
@@ -617,9 +619,9 @@ def test_languages_are_a_list(tmp_path):
     ],
 )
 def test_links_to_runs(link):
-    assert published.run_dates(f"20200101 {link} <a href='latest/'> <a href='a-20230101.gz'>") == [
-        "20240101"
-    ]
+    assert published.find_run_dates(
+        f"20200101 {link} <a href='latest/'> <a href='a-20230101.gz'>"
+    ) == ["20240101"]
 
 
 INTERRUPTED = """

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import candgen
-from candgen.dumps.parenthesis import without_parenthesis
+from candgen.dumps.parenthesis import remove_parenthesis
 from candgen.errors import CandgenError, ParameterError, StorageError, TableError
-from candgen.wikidata import work_folder as wikidata_work
-from candgen.wikidata.items import Skipped, read_item
-from candgen.wikidata.languages import language
-from candgen.wikidata.names import PAGES, Selection
+from candgen.wikidata import run_writer
+from candgen.wikidata.items import SkipReason, read_item
+from candgen.wikidata.languages import find_keys
+from candgen.wikidata.names import PAGE_CLASSES, Selection
 from tests.support import wikidata_world as world
 from tests.support.wikidata_files import (
     KINDS,
@@ -38,27 +38,27 @@ from tests.support.wikidata_files import (
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (world.BAD[0], Skipped.ENCODING),
-        (world.BAD[1], Skipped.JSON),
-        (world.BAD[2], Skipped.SHAPE),
-        (world.BAD[3], Skipped.SHAPE),
-        (world.BAD[4], Skipped.JSON),
-        (world.BAD[5], Skipped.SHAPE),
-        (b"{}", Skipped.SHAPE),
-        (b"null", Skipped.SHAPE),
-        (b'{"id": "Q1"} {"id": "Q2"}', Skipped.JSON),
-        (b'{"id": 10704}', Skipped.SHAPE),
-        (b'{"id": "Q0"}', Skipped.SHAPE),
-        (b'{"type": "item", "id": "P31"}', Skipped.SHAPE),
-        (b'{"id": "Q1", "claims": [1]}', Skipped.SHAPE),
-        (b'{"id": "Q1", "n": ' + b"9" * 5000 + b"}", Skipped.JSON),
-        (b'{"id": "P31"}', Skipped.PROPERTY),
-        (b'{"type": "property", "id": "P31"}', Skipped.PROPERTY),
-        (b'{"type": "lexeme", "id": "L7"}', Skipped.LEXEME),
-        (b'{"type": "form", "id": "L7-F1"}', Skipped.OTHER),
-        (b'{"type": "mediainfo", "id": "M7"}', Skipped.OTHER),
-        (b'{"entity": "Q1", "redirect": "Q2"}', Skipped.REDIRECT),
-        (b'{"type": ["item"], "id": "Q1"}', Skipped.OTHER),
+        (world.BAD[0], SkipReason.ENCODING),
+        (world.BAD[1], SkipReason.JSON),
+        (world.BAD[2], SkipReason.SHAPE),
+        (world.BAD[3], SkipReason.SHAPE),
+        (world.BAD[4], SkipReason.JSON),
+        (world.BAD[5], SkipReason.SHAPE),
+        (b"{}", SkipReason.SHAPE),
+        (b"null", SkipReason.SHAPE),
+        (b'{"id": "Q1"} {"id": "Q2"}', SkipReason.JSON),
+        (b'{"id": 10704}', SkipReason.SHAPE),
+        (b'{"id": "Q0"}', SkipReason.SHAPE),
+        (b'{"type": "item", "id": "P31"}', SkipReason.SHAPE),
+        (b'{"id": "Q1", "claims": [1]}', SkipReason.SHAPE),
+        (b'{"id": "Q1", "n": ' + b"9" * 5000 + b"}", SkipReason.JSON),
+        (b'{"id": "P31"}', SkipReason.PROPERTY),
+        (b'{"type": "property", "id": "P31"}', SkipReason.PROPERTY),
+        (b'{"type": "lexeme", "id": "L7"}', SkipReason.LEXEME),
+        (b'{"type": "form", "id": "L7-F1"}', SkipReason.OTHER),
+        (b'{"type": "mediainfo", "id": "M7"}', SkipReason.OTHER),
+        (b'{"entity": "Q1", "redirect": "Q2"}', SkipReason.REDIRECT),
+        (b'{"type": ["item"], "id": "Q1"}', SkipReason.OTHER),
     ],
 )
 def test_what_is_no_item(line, reason):
@@ -86,11 +86,11 @@ def test_what_is_no_item(line, reason):
     )
 )
 def test_a_line_never_raises(line):
-    from candgen.wikidata.names import Describer
+    from candgen.wikidata.names import ItemDescriber
 
     item = read_item(line)
-    if not isinstance(item, Skipped):
-        Describer(Selection(languages=("fo",), mul=True)).describe(item)
+    if not isinstance(item, SkipReason):
+        ItemDescriber(Selection(languages=("fo",), mul=True)).describe(item)
 
 
 def test_classes_of_an_item():
@@ -115,7 +115,7 @@ def test_classes_of_an_item():
     ],
 )
 def test_titles_without_their_parenthesis(title, name):
-    assert without_parenthesis(title) == name
+    assert remove_parenthesis(title) == name
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_titles_without_their_parenthesis(title, name):
     ],
 )
 def test_codes_of_languages(code, labels, site):
-    assert language(code) == (code, labels, site)
+    assert find_keys(code) == (code, labels, site)
 
 
 # Rows
@@ -332,8 +332,8 @@ def test_selections_that_make_no_sense(options, words):
 
 
 def test_default_classes_are_each_once():
-    assert len(set(PAGES)) == len(PAGES)
-    assert {"Q4167410", "Q4167836", "Q11266439"} <= set(PAGES)
+    assert len(set(PAGE_CLASSES)) == len(PAGE_CLASSES)
+    assert {"Q4167410", "Q4167836", "Q11266439"} <= set(PAGE_CLASSES)
 
 
 # Files
@@ -373,8 +373,8 @@ def test_formats_workers_and_parts_change_nothing(tmp_path, long_text):
 def test_many_rows_are_merged_from_many_runs(tmp_path, long_text, monkeypatch):
     dump = write_dump(tmp_path, long_text)
     extract(dump, tmp_path / "one")
-    monkeypatch.setattr(wikidata_work, "RUN", 1)
-    monkeypatch.setattr("candgen.wikidata.tables.merged.__kwdefaults__", {"rows": 5000})
+    monkeypatch.setattr(run_writer, "MAX_RUN", 1)
+    monkeypatch.setattr("candgen.wikidata.tables.merge_runs.__kwdefaults__", {"rows": 5000})
     extract(dump, tmp_path / "many", part_size=20_000)
     assert contents(tmp_path / "one") == contents(tmp_path / "many")
 
@@ -496,7 +496,7 @@ def test_mistakes_of_the_caller(tmp_path, monkeypatch):
         extract(dump, tmp_path / "made", workers=0)
     with pytest.raises(ParameterError, match="items is 0"):
         extract(dump, tmp_path / "made", items=0)
-    with pytest.raises(ParameterError, match="stdin cannot be resumed"):
+    with pytest.raises(ParameterError, match="stdin cannot be read again to resume: name a file"):
         extract("-", tmp_path / "made", resume=True)
     with pytest.raises(ParameterError, match="sample"):
         extract(dump, tmp_path / "made", resume=True, items=3)
@@ -535,17 +535,17 @@ def test_an_interrupted_run_goes_on(tmp_path, long_text, kind, workers, monkeypa
     dump = write_dump(tmp_path, long_text, kind)
     size = dump.stat().st_size // 8 if kind != "gz" else len(long_text) // 8
     extract(dump, tmp_path / "whole", part_size=size)
-    monkeypatch.setattr(wikidata_work, "RUN", 1)
+    monkeypatch.setattr(run_writer, "MAX_RUN", 1)
     output, options = tmp_path / "made", {"part_size": size, "workers": workers}
     with pytest.raises(Stop):
         extract(dump, output, progress=stop_after(4), **options)
     assert not output.exists()
     work = tmp_path / ".made.parts"
-    assert len(list(work.glob("done-*"))) >= 3
+    assert len(list(work.glob("*.tally"))) >= 3
     with pytest.raises(Stop):
         extract(dump, output, progress=stop_after(2), resume=True, **options)
-    next(work.glob("names-1.arrow")).unlink()  # what is lost is made again
-    done = len(list(work.glob("names-*.arrow")))
+    next(work.glob("000001-*.names")).unlink()  # what is lost is made again
+    done = len(list(work.glob("*.names")))
     told = []
     extract(dump, output, resume=True, progress=lambda *told_: told.append(told_), **options)
     parts = [doing for doing, _ in told if "items" in doing]
@@ -600,7 +600,7 @@ def test_a_failure_while_tables_are_written_leaves_nothing(tmp_path, monkeypatch
 
 KILLED = """
 import os, signal, sys
-from candgen.wikidata import work_folder as wikidata_work
+from candgen.wikidata import run_writer
 from candgen.wikidata.extract import extract_wikidata
 from candgen.wikidata.names import Selection
 
@@ -611,7 +611,7 @@ def progress(_doing, _share):
 
 progress.calls = 0
 if __name__ == "__main__":
-    wikidata_work.RUN = 1
+    run_writer.MAX_RUN = 1
     extract_wikidata(sys.argv[1], sys.argv[2], selection=Selection(languages=("fo", "is", "en",
         "no")), workers=2, part_size=int(sys.argv[3]), progress=progress)
 """
@@ -625,7 +625,7 @@ def test_a_killed_run_leaves_no_output_and_goes_on(tmp_path, long_text):
     done = subprocess.run([sys.executable, script, dump, tmp_path / "made", str(size)], timeout=60)
     assert done.returncode == -signal.SIGKILL
     assert not (tmp_path / "made").exists()
-    assert len(list(Path(tmp_path / ".made.parts").glob("done-*"))) == 3
+    assert len(list(Path(tmp_path / ".made.parts").glob("*.tally"))) == 3
     extract(dump, tmp_path / "made", part_size=size, resume=True)
     extract(dump, tmp_path / "whole", part_size=size)
     assert contents(tmp_path / "made") == contents(tmp_path / "whole")
