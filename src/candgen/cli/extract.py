@@ -18,7 +18,7 @@ from candgen.errors import ParameterError
 if TYPE_CHECKING:
     from candgen.wikipedia.inputs import Sources
     from candgen.wikipedia.options import Options
-    from candgen.wikipedia.read_parts import Watcher
+    from candgen.wikipedia.read_parts import ProgressCallback
     from candgen.wikipedia.report import Report
 
 TRUNCATED = 1
@@ -185,7 +185,7 @@ def _embedded(
     workers: int | None,
     options: "Options",
     resume: bool,  # noqa: FBT001
-    progress: "Watcher",
+    progress: "ProgressCallback",
 ) -> "Report":
     from candgen.wikipedia.extract import extract  # noqa: PLC0415
 
@@ -207,7 +207,7 @@ def _with_spark(
     master: str | None,
     options: "Options",
     resume: bool,  # noqa: FBT001
-    progress: "Watcher",
+    progress: "ProgressCallback",
 ) -> "list[Report]":
     from candgen.wikipedia.spark.extract import extract_with_spark  # noqa: PLC0415
 

@@ -19,7 +19,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from candgen.wikipedia.read_parts import Progress as Reading
+    from candgen.wikipedia.read_parts import ReadingProgress
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def mention_counter() -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def byte_bar() -> Iterator[Callable[["Reading"], None]]:
+def byte_bar() -> Iterator[Callable[["ReadingProgress"], None]]:
     """A function to call with how far the reading of a dump is: MB a second, pages, time left."""
     if not is_terminal(sys.stderr):
         yield lambda _reading: None
@@ -81,7 +81,7 @@ def byte_bar() -> Iterator[Callable[["Reading"], None]]:
 
         doing = ""
 
-        def show(reading: "Reading") -> None:
+        def show(reading: "ReadingProgress") -> None:
             nonlocal doing
             if reading.doing != doing:  # its speed is not that of what was done before
                 doing = reading.doing

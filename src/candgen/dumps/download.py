@@ -120,7 +120,11 @@ def _find_jobs(
     unfinished: list[str] = []
     for run in dates:
         root = f"{mirror}/{wiki}/{run}"
-        found = _find_files(client, root, f"{wiki}-{run}-", kinds)
+        url = f"{root}/dumpstatus.json"
+        text = client.get_page(url)
+        found: list[PublishedFile] | str = "it has no dumpstatus.json"
+        if text is not None:
+            found = select_files(parse_status(text, url), kinds, prefix=f"{wiki}-{run}-", url=url)
         if not isinstance(found, str):
             if unfinished:
                 _LOG.warning("%s: the run of %s is taken; %s", wiki, run, "; ".join(unfinished))
@@ -130,16 +134,6 @@ def _find_jobs(
         f"{mirror}/{wiki}/ has no complete run: {'; '.join(unfinished) or 'none at all'}: try "
         "again later, another run (--date), fewer files (--files) or another mirror (--mirror)"
     )
-
-
-def _find_files(
-    client: Client, root: str, prefix: str, kinds: Sequence[Kind]
-) -> list[PublishedFile] | str:
-    url = f"{root}/dumpstatus.json"
-    text = client.get_page(url)
-    if text is None:
-        return "it has no dumpstatus.json"
-    return select_files(parse_status(text, url), kinds, prefix=prefix, url=url)
 
 
 def _prepare_folder(folder: Path, jobs: Sequence[Job]) -> None:
