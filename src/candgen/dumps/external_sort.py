@@ -9,6 +9,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,7 +25,7 @@ _FIRST = b"first values"
 
 def write_run(path: Path, table: pa.Table) -> None:
     """Sort by the first column, strings without nulls, and write the run atomically."""
-    table = _sort(table).combine_chunks()
+    table = sort_rows(table, table.column_names[:1]).combine_chunks()
     first = [table[0][row].as_py() for row in range(0, table.num_rows, _BATCH)]
     write_arrow(path, table.replace_schema_metadata({_FIRST: json.dumps(first)}))
 
@@ -51,10 +53,13 @@ def merge_runs(paths: Sequence[Path], *, rows: int | None = None) -> Iterator[pa
     before: rows that are grouped or sorted within each table are so in all of them together.
     """
     runs = [run for run in map(_Run, sorted(paths)) if run.first]
+    if not runs:
+        return
     for limit in [*_find_limits(runs, rows or ROWS), None]:
-        together = pa.concat_tables([run.read_until(limit) for run in runs]) if runs else []
+        together = pa.concat_tables([run.read_until(limit) for run in runs])
         if len(together):
-            yield _sort(together) if len(runs) > 1 else together
+            names = together.column_names[:1]
+            yield sort_rows(together, names) if len(runs) > 1 else together
 
 
 def _find_limits(runs: Sequence["_Run"], rows: int) -> list[str]:
@@ -64,9 +69,18 @@ def _find_limits(runs: Sequence["_Run"], rows: int) -> list[str]:
     return sorted(set(first[every::every]))
 
 
-def _sort(table: pa.Table) -> pa.Table:
-    name = table.column_names[0]
-    return table.take(pc.sort_indices(table, [(name, "ascending")]))
+def sort_rows(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return the rows of a table sorted by some columns; rows that are equal keep their order."""
+    return table.take(pc.sort_indices(table, [(name, "ascending") for name in names]))
+
+
+def find_group_starts(table: pa.Table, names: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return the first row of each group of adjacent rows that are equal in some columns."""
+    differs = np.ones(len(table), dtype=np.bool_)
+    columns = [table[name].combine_chunks() for name in names]
+    changed = [pc.not_equal(c[1:], c[:-1]).to_numpy(zero_copy_only=False) for c in columns]
+    differs[1:] = np.logical_or.reduce(changed)
+    return np.flatnonzero(differs)
 
 
 class _Run:

@@ -6,11 +6,10 @@ from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.dumps.external_sort import merge_runs
+from candgen.dumps.external_sort import find_group_starts, merge_runs, sort_rows
 from candgen.dumps.file_errors import explain_write_errors
 from candgen.dumps.parquet_writer import RowGroupWriter
 from candgen.storage.atomic import atomic_write
@@ -76,8 +75,8 @@ def _write(
 
 def _count_sources(names: pa.Table) -> pa.Table:
     """Count the sources of each name of an entity; the dump may have an entity twice."""
-    names = _sort(names, ("key", "entity"))
-    starts = _find_starts(names, ("key", "entity"))
+    names = sort_rows(names, ("key", "entity"))
+    starts = find_group_starts(names, ("key", "entity"))
     sources = np.bitwise_or.reduceat(names["sources"].to_numpy(), starts)
     kept = names.take(starts)
     return pa.table([kept["key"], kept["entity"], _COUNTS[sources]], ["key", "entity", "count"])
@@ -96,8 +95,8 @@ def _drop_repeated(entities: pa.Table) -> pa.Table:
     """Keep, of an entity that the dump has twice, the one with more sitelinks."""
     more = pc.negate(entities["sitelinks"])
     keys = ("key", "language", "more", "name", "description", "instance_of")
-    entities = _sort(entities.append_column("more", more), keys)
-    kept = entities.take(_find_starts(entities, ("key", "language")))
+    entities = sort_rows(entities.append_column("more", more), keys)
+    kept = entities.take(find_group_starts(entities, ("key", "language")))
     classes = [each.split() for each in kept["instance_of"].to_pylist()]
     columns = {
         "entity": pc.utf8_slice_codeunits(kept["key"], len(entity_key(""))),
@@ -105,16 +104,3 @@ def _drop_repeated(entities: pa.Table) -> pa.Table:
         "instance_of": pa.array(classes, type=ENTITIES.field("instance_of").type),
     }
     return pa.table([columns[name] for name in ENTITIES.names], schema=ENTITIES)
-
-
-def _sort(table: pa.Table, names: Iterable[str]) -> pa.Table:
-    return table.take(pc.sort_indices(table, [(name, "ascending") for name in names]))
-
-
-def _find_starts(table: pa.Table, names: Iterable[str]) -> npt.NDArray[np.int64]:
-    """Return the first row of each group of rows that are equal in some columns."""
-    differs = np.ones(len(table), dtype=np.bool_)
-    columns = [table[name].combine_chunks() for name in names]
-    changed = [pc.not_equal(c[1:], c[:-1]).to_numpy(zero_copy_only=False) for c in columns]
-    differs[1:] = np.logical_or.reduce(changed)
-    return np.flatnonzero(differs)

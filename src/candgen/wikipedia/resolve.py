@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from candgen.dumps.external_sort import find_group_starts, sort_rows
 from candgen.kernels.sorted_strings import find_sorted
 from candgen.tables.string_table import string_buffers
 from candgen.wikipedia.markup.reasons import Reason
@@ -41,11 +42,8 @@ class Redirects(NamedTuple):
 
 def keep_first_of_each_title(pages: pa.Table) -> pa.Table:
     """Return pages sorted by title; of several with one title, that with the lowest id."""
-    pages = pages.sort_by([("title", "ascending"), ("id", "ascending")]).combine_chunks()
-    titles = pages["title"]
-    new = np.ones(len(titles), dtype=np.bool_)
-    new[1:] = pc.not_equal(titles[1:], titles[:-1]).to_numpy()
-    return pages.filter(pa.array(new))
+    pages = sort_rows(pages, ("title", "id"))
+    return pages.take(find_group_starts(pages, ("title",)))
 
 
 def follow_redirects(pages: pa.Table, namespaces: Collection[int]) -> Redirects:

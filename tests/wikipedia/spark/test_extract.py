@@ -332,9 +332,9 @@ def test_a_run_that_fails_leaves_nothing_behind_and_what_was_there_alone(cluster
     [
         ({"output": "full"}, StorageError, "was not written by this command"),
         ({"output": "no/such/folder"}, StorageError, "is not a folder"),
-        ({"part_size": 0}, ParameterError, "expected at least 1 byte"),
+        ({"part_size": 0}, ParameterError, "part_size is 0: expected a whole number of at least 1"),
         ({"languages": ["fo", "nn"]}, TableError, "has no dump of nn"),
-        ({"master": "local[2]"}, ParameterError, "Spark runs here already, on local-cluster"),
+        ({"master": "local[2]"}, ParameterError, "but a session is active on local-cluster"),
         ({"folder": "full"}, TableError, "has no dumps of Wikipedias"),
     ],
 )
