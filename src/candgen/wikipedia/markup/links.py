@@ -10,14 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from candgen.kernels.wikitext import LINK_PREFIX, LINK_TRAIL, find_links
-from candgen.wikipedia.markup.anchors import (
-    apply_pipe_trick,
-    choose_first_variants,
-    display_target,
-    normalize_space,
-    prepare,
-    strip_markup,
-)
+from candgen.wikipedia.markup import anchors
 from candgen.wikipedia.markup.conventions import has_variants
 from candgen.wikipedia.markup.fast_links import PlainLinkReader
 from candgen.wikipedia.markup.link_counter import Slices
@@ -127,7 +120,7 @@ class LinkReader:
         """Read one of the `raw_links`, or return why it is dropped. Never raises."""
         text = raw.decode("utf-8", "replace")
         if "<" in text:
-            text = prepare(text)
+            text = anchors.prepare(text)
         prefix, _, inside = text.partition("[[")
         trail = ""
         if not inside.endswith(("|", "{{")):  # else it is the start of a link with links inside
@@ -139,15 +132,17 @@ class LinkReader:
         if isinstance(title, Reason):
             return title
         if not pipe:
-            anchor = display_target(target)
+            anchor = anchors.display_target(target)
         elif not anchor:
-            anchor = apply_pipe_trick(target)
+            anchor = anchors.apply_pipe_trick(target)
         elif "{{" in anchor or ("<" in anchor and _RENDERED_TAG.search(anchor)):
             return Reason.TEMPLATE
         else:
-            anchor = strip_markup(choose_first_variants(anchor) if self._has_variants else anchor)
-        mention = normalize_space(prefix + anchor + trail)
-        if not mention or ((prefix or trail) and not normalize_space(anchor)):
+            anchor = anchors.strip_markup(
+                anchors.choose_first_variants(anchor) if self._has_variants else anchor
+            )
+        mention = anchors.normalize_space(prefix + anchor + trail)
+        if not mention or ((prefix or trail) and not anchors.normalize_space(anchor)):
             return Reason.EMPTY
         return Link(title, mention)
 

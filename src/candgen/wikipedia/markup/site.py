@@ -11,17 +11,8 @@ from typing import Any, NamedTuple, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from candgen.errors import CandgenError
-from candgen.wikipedia.markup.conventions import (
-    Conventions,
-    canonical_namespaces,
-    characters_of,
-    conventions_of,
-    language_of,
-    own_prefixes,
-    parse_trail_pattern,
-    prefixes,
-    project_names,
-)
+from candgen.wikipedia.markup import conventions
+from candgen.wikipedia.markup.conventions import Conventions
 
 _LOG = logging.getLogger("candgen")
 
@@ -83,12 +74,12 @@ class Site:
         root, siteinfo = _parse_siteinfo(header)
         texts = {_tag(child): (child.text or "").strip() for child in siteinfo}
         wiki = texts.get("dbname") or _parse_address(texts.get("base", ""))
-        language = root.get(_LANGUAGE, "").lower() or language_of(wiki)
+        language = root.get(_LANGUAGE, "").lower() or conventions.language_of(wiki)
         wiki = wiki or language.replace("-", "_") + "wiki"
         query = _query(details)
         case_sensitive = texts.get("case") == "case-sensitive"
         namespaces = _read_namespaces(siteinfo, case_sensitive=case_sensitive)
-        customs = conventions_of(language)
+        customs = conventions.conventions_of(language)
         return cls(
             wiki=wiki,
             language=language,
@@ -105,7 +96,7 @@ class Site:
     @property
     def own_prefixes(self) -> frozenset[str]:
         """Interwiki prefixes that lead to this wiki itself, such as ``fo:`` in Faroese."""
-        return own_prefixes(self.wiki)
+        return conventions.own_prefixes(self.wiki)
 
 
 @lru_cache(1 << 10)  # few prefixes make up most links that have one
@@ -165,7 +156,9 @@ def _read_namespaces(siteinfo: Element, *, case_sensitive: bool) -> dict[int, Na
     def usual(number: int) -> bool:
         return case_sensitive and number not in _ALWAYS_CAPITAL
 
-    names = {number: name for number, name in reversed(canonical_namespaces()) if number < 16}
+    names = {
+        number: name for number, name in reversed(conventions.canonical_namespaces()) if number < 16
+    }
     namespaces = {number: Namespace(number, names[number], usual(number)) for number in names}
     for element in siteinfo.iter():
         key = element.get("key", "")
@@ -185,8 +178,8 @@ def _collect_aliases(
     names = chain(
         ((each.name, each.number) for each in namespaces.values()),
         _names_in_details(query),
-        ((name, number) for number, name in canonical_namespaces()),
-        project_names(wiki),
+        ((name, number) for number, name in conventions.canonical_namespaces()),
+        conventions.project_names(wiki),
         customs.namespace_aliases,
         customs.shortcuts if wiki.endswith("wiki") else (),
     )
@@ -208,7 +201,10 @@ def _names_in_details(query: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 
 def _interwiki(query: Mapping[str, Any]) -> frozenset[str]:
     listed = (each.get("prefix") for each in _entries(query.get("interwikimap")))
-    return frozenset(each.lower() for each in listed if isinstance(each, str)) or prefixes()
+    return (
+        frozenset(each.lower() for each in listed if isinstance(each, str))
+        or conventions.prefixes()
+    )
 
 
 def _redirect_words(customs: Conventions, query: Mapping[str, Any]) -> tuple[str, ...]:
@@ -228,7 +224,7 @@ def _trail(customs: Conventions, query: Mapping[str, Any]) -> str:
     pattern = _general(query).get("linktrail")
     if not isinstance(pattern, str):
         return customs.trail
-    trail = parse_trail_pattern(pattern)
+    trail = conventions.parse_trail_pattern(pattern)
     if trail is None:
         _LOG.warning("the link trail %r is not supported; that of the language is used", pattern)
         return customs.trail
@@ -238,7 +234,7 @@ def _trail(customs: Conventions, query: Mapping[str, Any]) -> str:
 def _prefix(customs: Conventions, query: Mapping[str, Any]) -> str:
     """Return the characters of the link prefix, from the API if it has them."""
     characters = _general(query).get("linkprefixcharset")
-    return characters_of(characters) if isinstance(characters, str) else customs.prefix
+    return conventions.characters_of(characters) if isinstance(characters, str) else customs.prefix
 
 
 def _query(details: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -27,24 +27,9 @@ from candgen.wikipedia.extract import make_plan
 from candgen.wikipedia.options import Options
 from candgen.wikipedia.read_parts import ProgressCallback, ReadingProgress
 from candgen.wikipedia.report import Report
+from candgen.wikipedia.spark import outputs, tasks
 from candgen.wikipedia.spark.dump_folder import Wiki, find_wikis
-from candgen.wikipedia.spark.outputs import (
-    check_output,
-    make_report,
-    name_folders,
-    plan_tables,
-    publish,
-)
 from candgen.wikipedia.spark.queries import define_views
-from candgen.wikipedia.spark.tasks import (
-    PART_BYTES,
-    ROWS,
-    Task,
-    cut_into_tasks,
-    read_site,
-    run_task,
-    write_table,
-)
 from candgen.wikipedia.statistics import PageStatistics
 
 try:
@@ -73,7 +58,7 @@ def extract_with_spark(
     languages: Collection[str] | None = None,
     options: Options | None = None,
     resume: bool = False,
-    part_size: int = PART_BYTES,
+    part_size: int = tasks.PART_BYTES,
     progress: ProgressCallback = lambda _progress: None,
 ) -> list[Report]:
     """Write the mention tables of all wikis whose dumps are in a folder; return their reports.
@@ -88,10 +73,10 @@ def extract_with_spark(
     # Other machines, and the JVM of this one, have other working folders.
     output = Path(os.path.abspath(output))  # noqa: PTH100
     check_whole_number("part_size", part_size)
-    check_output(output)
+    outputs.check_output(output)
     wikis = find_wikis(Path(folder).absolute(), languages=languages)
     for wiki in wikis:
-        read_site(wiki)  # an invalid dump is reported before the long work
+        tasks.read_site(wiki)  # an invalid dump is reported before the long work
     workspace = Workspace(output)
     plan = _plan(wikis, options, part_size)
     workspace.begin(plan, resume=resume)
@@ -100,7 +85,7 @@ def extract_with_spark(
     try:
         with _session(master) as spark, _shorten_errors():
             reports = job.run(spark)
-        publish(workspace, output, reports)
+        outputs.publish(workspace, output, reports)
     except BaseException:
         if not job.has_read_dumps:
             workspace.discard()
@@ -112,7 +97,7 @@ def extract_with_spark(
 
 def _plan(wikis: Sequence[Wiki], options: Options, part_size: int) -> dict[str, Any]:
     files = [path for wiki in wikis for path in wiki.sources.files]
-    return make_plan(files, options, tasks=cut_into_tasks(wikis, options, size=part_size))
+    return make_plan(files, options, tasks=tasks.cut_into_tasks(wikis, options, size=part_size))
 
 
 class _Job:
@@ -144,8 +129,8 @@ class _Job:
         with self._show_progress(spark, "writing tables"):
             reports = self._make_reports(spark, names)
             # Spark's files are copied into such as `extract` writes, with the report as metadata.
-            jobs = list(plan_tables(self._folder, reports, self._options))
-            spark.sparkContext.parallelize(jobs, len(jobs)).foreach(write_table)
+            jobs = list(outputs.plan_tables(self._folder, reports, self._options))
+            spark.sparkContext.parallelize(jobs, len(jobs)).foreach(tasks.write_table)
         return reports
 
     def _read_dumps(self, spark: SparkSession) -> None:
@@ -177,7 +162,7 @@ class _Job:
         tables: dict[str, dict[str, dict[str, int]]] = {
             language: {
                 name: {"pairs": 0, "occurrences": 0}
-                for name in name_folders(language, self._options)
+                for name in outputs.name_folders(language, self._options)
             }
             for language in statistics
         }
@@ -185,10 +170,12 @@ class _Job:
             if row.reason is not None:
                 statistics[row.language].dropped[row.reason] += row.occurrences
             else:
-                name = name_folders(row.language, self._options)[row.fold]
+                name = outputs.name_folders(row.language, self._options)[row.fold]
                 tables[row.language][name] = {"pairs": row.pairs, "occurrences": row.occurrences}
         return [
-            make_report(wiki, self._options, statistics[wiki.language], tables[wiki.language])
+            outputs.make_report(
+                wiki, self._options, statistics[wiki.language], tables[wiki.language]
+            )
             for wiki in self._wikis
         ]
 
@@ -240,7 +227,7 @@ class _Job:
 
 def _ddl() -> str:
     kinds = {"int8": "tinyint", "int32": "int", "int64": "bigint", "bool": "boolean"}
-    return ", ".join(f"{f.name} {kinds.get(str(f.type), str(f.type))}" for f in ROWS)
+    return ", ".join(f"{f.name} {kinds.get(str(f.type), str(f.type))}" for f in tasks.ROWS)
 
 
 class _TaskRows(DataSource):  # type: ignore[misc]  # PySpark need not be installed
@@ -268,7 +255,7 @@ class _TaskRowsReader(DataSourceReader):  # type: ignore[misc]
     def read(self, partition: InputPartition) -> Iterator[Any]:
         task, options = json.loads(partition.value)
         lists = {name: tuple(v) for name, v in options.items() if isinstance(v, list)}
-        return run_task(Task(*task), Options(**(options | lists)))
+        return tasks.run_task(tasks.Task(*task), Options(**(options | lists)))
 
 
 @contextmanager
