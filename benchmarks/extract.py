@@ -161,7 +161,7 @@ def candgen(dump: Path, folder: Path, *, workers: int = 1) -> Callable[[], int]:
     from candgen.wikipedia.extract import extract  # noqa: PLC0415
 
     report = extract(dump, folder / "table.parquet", workers=workers)
-    return lambda: report.tally.seen["links"]
+    return lambda: report.statistics.seen["links"]
 
 
 WAYS: dict[str, Way] = {

@@ -18,7 +18,7 @@ from measure import Report, add_repeats, cpu_time
 
 from candgen.wikipedia.options import Options
 from candgen.wikipedia.spark.dump_folder import Wiki, find_wikis
-from candgen.wikipedia.spark.tasks import rows, tasks
+from candgen.wikipedia.spark.tasks import cut_into_tasks, run_task
 
 REPEATS = 3
 MB = 1e6
@@ -27,7 +27,9 @@ MB = 1e6
 def read(wiki: Wiki) -> pa.Table:
     """Return the rows that the tasks of a wiki give to Spark."""
     options = Options()
-    batches = [batch for task in tasks([wiki], options) for batch in rows(task, options)]
+    batches = [
+        batch for task in cut_into_tasks([wiki], options) for batch in run_task(task, options)
+    ]
     return pa.Table.from_batches(batches)
 
 

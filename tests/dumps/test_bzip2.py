@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from candgen.dumps.bzip2 import Decompressor, bits, read_block
+from candgen.dumps.bzip2 import Decompressor, read_bits, read_block
 
 LEVELS = st.integers(1, 9)
 WORDS = st.sampled_from([b"a", b"ab", b"aaaa", b"\0", b"\xff", b"[[", bytes(range(256))])
@@ -77,7 +77,7 @@ def test_full_blocks(kind, level):
 
 def test_a_block_that_takes_more_than_usual_is_waited_for(monkeypatch):
     text = Random(3).randbytes(890_000)
-    monkeypatch.setattr("candgen.dumps.bzip2._USUAL", 1 << 10)
+    monkeypatch.setattr("candgen.dumps.bzip2._USUAL_BYTES", 1 << 10)
     assert decompressed(bz2.compress(text) + b"behind", step=1 << 9) == (text, b"behind")
 
 
@@ -147,17 +147,19 @@ def test_the_kernel_stays_within_its_arrays_whatever_it_reads():
 
 def test_bits():
     data = bytes.fromhex("314159265359")
-    assert bits(data, 0, 48) == 0x314159265359
-    assert [bits(data, first, 4) for first in range(0, 48, 4)] == [int(c, 16) for c in data.hex()]
-    assert bits(data, 3, 9) == int(f"{0x314159265359:048b}"[3:12], 2)
+    assert read_bits(data, 0, 48) == 0x314159265359
+    assert [read_bits(data, first, 4) for first in range(0, 48, 4)] == [
+        int(c, 16) for c in data.hex()
+    ]
+    assert read_bits(data, 3, 9) == int(f"{0x314159265359:048b}"[3:12], 2)
 
 
 def test_a_block_is_read_at_any_bit():
     whole = bz2.compress(b"Velbastad" * 40)
-    block = bits(whole, 32, 8 * len(whole) - 32)
+    block = read_bits(whole, 32, 8 * len(whole) - 32)
     for shift in range(8):
         length = 8 * len(whole) - 32 + shift
         moved = (block << -length % 8).to_bytes((length + 7) // 8, "big")
         found = read_block(moved, shift)
         assert found is not None and found.text == b"Velbastad" * 40
-        assert bits(moved, found.end, 48) == 0x177245385090
+        assert read_bits(moved, found.end, 48) == 0x177245385090

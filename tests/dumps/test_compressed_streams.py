@@ -20,7 +20,7 @@ from candgen.dumps.compressed_streams import (
     Fault,
     Part,
     Reading,
-    parts,
+    cut_into_parts,
     read,
 )
 from candgen.errors import TableError
@@ -69,7 +69,7 @@ def test_a_file_is_read_whole_and_its_place_is_known(written, suffix):
 def test_parts_cover_a_file_and_begin_with_its_streams(tmp_path_factory, pieces):
     path = tmp_path_factory.getbasetemp() / "parts.xml.bz2"
     path.write_bytes(multistream(pieces))
-    found = parts([str(path)], size=1)
+    found = cut_into_parts([str(path)], size=1)
     lengths = [len(multistream([piece])) for piece in pieces]
     starts = [sum(lengths[:number]) for number, piece in enumerate(pieces) if piece]
     assert [part.start for part in found] == sorted({0, *starts})
@@ -82,7 +82,7 @@ def test_parts_cover_a_file_and_begin_with_its_streams(tmp_path_factory, pieces)
 
 
 def test_an_empty_reading_comes_before_what_is_behind_the_part(written):
-    first, *_ = parts([written(multistream([b"<a>", b"<b>"]))], size=1)
+    first, *_ = cut_into_parts([written(multistream([b"<a>", b"<b>"]))], size=1)
     assert [(item.data, item.inside) for item in read(first)] == [
         (b"<a>", True),
         (b"", False),
@@ -95,8 +95,8 @@ def test_however_much_is_read_at_a_time(tmp_path_factory, pieces, taken, made, s
     path = tmp_path_factory.getbasetemp() / "small"
     path.write_bytes(compressed([b"<", *pieces], suffix))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compressed_streams, "_READ", taken)
-        patch.setattr(compressed_streams, "_MOST", made)
+        patch.setattr(compressed_streams, "_READ_BYTES", taken)
+        patch.setattr(compressed_streams, "_MAX_OUTPUT", made)
         inside, behind, faults = outcome(Part(str(path)))
     assert inside == b"<" + b"".join(pieces)
     assert not behind and not faults
@@ -104,14 +104,14 @@ def test_however_much_is_read_at_a_time(tmp_path_factory, pieces, taken, made, s
 
 @pytest.mark.parametrize("suffix", KINDS)
 def test_a_stream_that_makes_just_as_much_as_is_asked_for_is_whole(written, monkeypatch, suffix):
-    monkeypatch.setattr(compressed_streams, "_MOST", 10)
+    monkeypatch.setattr(compressed_streams, "_MAX_OUTPUT", 10)
     for length in range(1, 31):
         pieces = [b"<" * 20, b">" * length]
         assert outcome(Part(written(compressed(pieces, suffix)))) == (b"".join(pieces), b"", [])
 
 
 def test_a_gzip_stream_that_makes_very_much_is_given_bit_by_bit(written, monkeypatch):
-    monkeypatch.setattr(compressed_streams, "_MOST", 1 << 16)
+    monkeypatch.setattr(compressed_streams, "_MAX_OUTPUT", 1 << 16)
     zeros = b"<" + bytes(1 << 20)
     items = list(read(Part(written(members([zeros, b">"])))))
     assert b"".join(item.data for item in items) == zeros + b">"
@@ -128,22 +128,22 @@ def test_a_bzip2_stream_that_makes_very_much_is_given_block_by_block(written):
 def test_a_stream_of_several_blocks(written):
     noise = Random(0).randbytes(1 << 20)
     data = compress(noise, 1)
-    assert len(data) > 2 * compressed_streams._READ
+    assert len(data) > 2 * compressed_streams._READ_BYTES
     assert outcome(Part(written(data))) == (noise, b"", [])
 
 
 def test_large_files_have_large_parts(written, monkeypatch):
     path = written(multistream([bytes([65 + number]) for number in range(20)]))
-    assert len(parts([path])) == 1
-    monkeypatch.setattr(compressed_streams, "PART", 1)
-    assert len(parts([path])) == 20
-    monkeypatch.setattr(compressed_streams, "PARTS", 4)
-    assert len(parts([path])) == 4
+    assert len(cut_into_parts([path])) == 1
+    monkeypatch.setattr(compressed_streams, "MIN_PART", 1)
+    assert len(cut_into_parts([path])) == 20
+    monkeypatch.setattr(compressed_streams, "MAX_PARTS", 4)
+    assert len(cut_into_parts([path])) == 4
 
 
 def test_files_that_cannot_be_cut_have_one_part(written):
     plain, gzipped = written(XML), written(members(cut(XML, 100)), "fo.xml.gz")
-    assert parts([plain, gzipped, STDIN], size=1) == [
+    assert cut_into_parts([plain, gzipped, STDIN], size=1) == [
         Part(plain, 0, len(XML)),
         Part(gzipped, 0, len(members(cut(XML, 100)))),
         Part(STDIN),
@@ -154,11 +154,11 @@ def test_files_that_cannot_be_cut_have_one_part(written):
 
 def test_what_is_no_file(tmp_path, written):
     with pytest.raises(TableError, match="does not exist: check the name"):
-        parts([str(tmp_path / "absent")])
+        cut_into_parts([str(tmp_path / "absent")])
     with pytest.raises(TableError, match="cannot be read: Is a directory"):
-        parts([str(tmp_path)])
+        cut_into_parts([str(tmp_path)])
     with pytest.raises(TableError, match=r"empty, expected a dump"):
-        parts([written(b"")])
+        cut_into_parts([written(b"")])
     with pytest.raises(TableError, match="does not exist"):
         next(read(Part(str(tmp_path / "absent"))))
 
@@ -167,7 +167,7 @@ def test_what_is_no_file(tmp_path, written):
 def test_a_pipe_that_has_a_name_is_refused():
     reading, writing = os.pipe()
     with pytest.raises(TableError, match="is a pipe, expected a file: let - read it"):
-        parts([f"/dev/fd/{reading}"])
+        cut_into_parts([f"/dev/fd/{reading}"])
     os.close(reading)
     os.close(writing)
 
@@ -187,7 +187,7 @@ def available(data, suffix):
 @pytest.mark.parametrize("most", [1 << 20, 7])
 @pytest.mark.parametrize("suffix", KINDS[1:])
 def test_cut_off_at_every_byte(written, monkeypatch, suffix, most):
-    monkeypatch.setattr(compressed_streams, "_MOST", most)
+    monkeypatch.setattr(compressed_streams, "_MAX_OUTPUT", most)
     pieces = cut(XML[:700], 300, 301)
     data = compressed(pieces, suffix)
     whole = {len(compressed(pieces[:number], suffix)) for number in range(len(pieces) + 1)}
@@ -223,7 +223,7 @@ def test_one_wrong_byte_costs_one_stream(written, change):
         assert is_in_order([pieces[0], *pieces[2:]], inside), at
         assert set(kinds_of(faults)) <= {DAMAGED}, at
         assert faults or inside == b"".join(pieces), at
-        by_part = [outcome(part) for part in parts([path], size=1)]
+        by_part = [outcome(part) for part in cut_into_parts([path], size=1)]
         assert b"".join(found for found, _, _ in by_part) == inside
 
 
@@ -243,7 +243,7 @@ def test_wrong_bytes_anywhere_never_raise(tmp_path_factory, pieces, data):
 
 @pytest.mark.parametrize("length", range(1, 40))
 def test_the_next_stream_is_found_wherever_reads_end(written, monkeypatch, length):
-    monkeypatch.setattr(compressed_streams, "_READ", 16)
+    monkeypatch.setattr(compressed_streams, "_READ_BYTES", 16)
     data = multistream([b"<first>"]) + b"BZh9" + b"-" * length + multistream([b"<last>"])
     inside, _, faults = outcome(Part(written(data)))
     assert (inside, kinds_of(faults)) == (b"<first><last>", [DAMAGED])
@@ -284,7 +284,7 @@ class Pipe(io.RawIOBase):
 
 def piped(data, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Pipe(data))))
-    return outcome(*parts([STDIN]))
+    return outcome(*cut_into_parts([STDIN]))
 
 
 @pytest.mark.parametrize("suffix", KINDS)

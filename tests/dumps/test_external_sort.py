@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candgen.dumps import external_sort
-from candgen.dumps.external_sort import merged, read_arrow, write_arrow, write_run
+from candgen.dumps.external_sort import merge_runs, read_arrow, write_arrow, write_run
 from candgen.errors import StorageError
 
 SCHEMA = pa.schema([("mention", pa.large_string()), ("count", pa.int64())])
@@ -40,7 +40,7 @@ def test_merged_runs_are_what_sorting_in_memory_gives(tmp_path_factory, tables, 
         patch.setattr(external_sort, "_BATCH", batch)
         patch.setattr("os.fsync", lambda _handle: None)
         paths = written(tmp_path_factory.getbasetemp(), tables)
-        found = [rows_of(each) for each in merged(paths, rows=rows)]
+        found = [rows_of(each) for each in merge_runs(paths, rows=rows)]
     assert sorted(row for each in found for row in each) == sorted(chain(*tables))
     assert all(found)
     mentions = [[mention for mention, _ in each] for each in found]
@@ -58,23 +58,23 @@ def test_borders_of_batches(tmp_path, monkeypatch, number):
     rows = [(f"{value:03}", value) for value in range(number)]
     (path,) = written(tmp_path, [rows[::-1]])
     assert rows_of(read_arrow(path)) == rows
-    found = [rows_of(each) for each in merged([path], rows=4)]
+    found = [rows_of(each) for each in merge_runs([path], rows=4)]
     assert found == [rows[at : at + 4] for at in range(0, number, 4)]
 
 
 def test_a_value_that_fills_many_batches_of_many_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(external_sort, "_BATCH", 2)
     tables = [[("a", 1), *[("b", number)] * 9, ("c", 2)] for number in range(4)]
-    found = [rows_of(each) for each in merged(written(tmp_path, tables), rows=3)]
+    found = [rows_of(each) for each in merge_runs(written(tmp_path, tables), rows=3)]
     assert [sorted({mention for mention, _ in each}) for each in found] == [["a"], ["b"], ["c"]]
     assert sum(map(len, found)) == 44
 
 
 def test_nothing_and_empty_runs(tmp_path):
-    assert list(merged([])) == []
+    assert list(merge_runs([])) == []
     paths = written(tmp_path, [[], [("b", 1)], [], [("a", 2)]])
-    assert [rows_of(each) for each in merged(paths)] == [[("a", 2), ("b", 1)]]
-    assert list(merged(paths[::2])) == []
+    assert [rows_of(each) for each in merge_runs(paths)] == [[("a", 2), ("b", 1)]]
+    assert list(merge_runs(paths[::2])) == []
 
 
 def test_no_table_is_much_larger_than_was_asked_for(tmp_path, monkeypatch):
@@ -87,7 +87,7 @@ def test_no_table_is_much_larger_than_was_asked_for(tmp_path, monkeypatch):
     del mentions
     before = pa.total_allocated_bytes()
     total, last = 0, ""
-    for each in merged(paths, rows=50_000):
+    for each in merge_runs(paths, rows=50_000):
         assert each.num_rows <= 50_000 + 8 * external_sort._BATCH
         assert pa.total_allocated_bytes() - before < 16 << 20  # the whole has 44 MB
         assert last < each[0][0].as_py()
@@ -102,7 +102,7 @@ def test_more_runs_than_files_that_may_be_open(tmp_path, monkeypatch):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
     try:
-        (found,) = merged(paths, rows=1 << 20)
+        (found,) = merge_runs(paths, rows=1 << 20)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert found["count"].to_pylist() == list(range(200))

@@ -13,16 +13,13 @@ from pathlib import Path
 import pytest
 
 from candgen.dumps import processes
-from candgen.dumps.processes import in_parallel
+from candgen.dumps.processes import run_in_parallel
 from candgen.errors import StorageError, TableError
 
 PATIENCE = 60  # seconds; only what has failed takes so long
 
 
-ENDED = (
-    "a worker process was ended from outside (status -9), perhaps for want of memory: "
-    "use fewer workers"
-)
+ENDED = "a worker process was killed (exit status -9), possibly out of memory: use fewer workers"
 
 
 def squared(number):
@@ -80,19 +77,19 @@ def test_one_worker_is_this_process_and_works_when_asked():
             taken.append(number)
             yield number
 
-    results = in_parallel(squared, tasks(), workers=1)
+    results = run_in_parallel(squared, tasks(), workers=1)
     assert taken == []
     assert next(results) == (0, os.getpid())
     assert taken == [0]
     assert list(results) == [(1, os.getpid()), (4, os.getpid())]
     with pytest.raises(KeyError):
-        list(in_parallel(careless, [4], workers=1))
+        list(run_in_parallel(careless, [4], workers=1))
 
 
 def test_all_results_come_from_other_processes_and_tasks_are_taken_late():
     taken = []
     tasks = (taken.append(number) or number for number in range(20))
-    results = in_parallel(squared, tasks, workers=2)
+    results = run_in_parallel(squared, tasks, workers=2)
     first = next(results)
     assert len(taken) <= 3
     found = [first, *results]
@@ -104,8 +101,8 @@ def test_all_results_come_from_other_processes_and_tasks_are_taken_late():
 
 
 def test_there_are_no_more_workers_than_tasks():
-    assert list(in_parallel(squared, [], workers=4)) == []
-    ((result, process),) = in_parallel(squared, [5], workers=4)
+    assert list(run_in_parallel(squared, [], workers=4)) == []
+    ((result, process),) = run_in_parallel(squared, [5], workers=4)
     assert (result, process != os.getpid()) == (25, True)
 
 
@@ -119,7 +116,7 @@ def test_there_are_no_more_workers_than_tasks():
 )
 def test_what_goes_wrong_there_is_raised_here(work, tasks, error, message):
     with pytest.raises(error) as raised:
-        list(in_parallel(work, tasks, workers=2))
+        list(run_in_parallel(work, tasks, workers=2))
     assert str(raised.value) == message
     assert multiprocessing.active_children() == []
 
@@ -139,7 +136,7 @@ class Gone:
         raise ConnectionResetError
 
 
-@pytest.mark.parametrize("talk", [partial(processes._send, task=1), processes._received])
+@pytest.mark.parametrize("talk", [partial(processes._send, task=1), processes._receive])
 def test_a_worker_that_is_gone_when_it_gets_a_task_is_told_alike(talk):
     with pytest.raises(StorageError) as raised:
         talk(Gone(), Gone())
@@ -156,14 +153,14 @@ def test_who_wants_no_more_ends_the_workers_at_once(tmp_path):
         raise TableError("there is no more")
 
     with pytest.raises(TableError, match="there is no more"):
-        list(in_parallel(sleepy, tasks(), workers=2))
+        list(run_in_parallel(sleepy, tasks(), workers=2))
     assert multiprocessing.active_children() == []
     assert not is_running(number_in(path))
 
 
 @linux
 def test_a_generator_that_is_closed_ends_the_workers_at_once():
-    results = in_parallel(squared, iter(range(1000)), workers=2)
+    results = run_in_parallel(squared, iter(range(1000)), workers=2)
     _, process = next(results)
     assert is_running(process)
     results.close()
@@ -174,7 +171,7 @@ def test_a_generator_that_is_closed_ends_the_workers_at_once():
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from candgen.dumps.processes import in_parallel
+from candgen.dumps.processes import run_in_parallel
 
 def work(path):
     import os
@@ -184,7 +181,7 @@ def work(path):
     Path(path + ".done").write_text("yes")
 
 if __name__ == "__main__":
-    for _ in in_parallel(work, sys.argv[1:], workers=2):
+    for _ in run_in_parallel(work, sys.argv[1:], workers=2):
         pass
 """
 

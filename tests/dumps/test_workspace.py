@@ -1,12 +1,13 @@
 """The work folder of an output: resumed, started over, never somebody else's."""
 
+from functools import partial
+
 import pytest
 
-from candgen.dumps.compressed_streams import Fault
 from candgen.dumps.workspace import Workspace
 from candgen.errors import StorageError
-from candgen.wikipedia.statistics import Tally
 
+DONE = '{"read": 3, "newest": "é"}'
 PLAN = {"dumps": ["fo.xml"], "options": {"refs": True}}
 
 
@@ -23,14 +24,12 @@ def workspace(output):
     made.release()
 
 
-def test_a_part_is_finished_when_its_tally_is_there(workspace):
-    tally = Tally(newest="2023", truncated=True, faults=[Fault("a", "b", "é")])
-    tally.pages["read"] = 3
+def test_a_part_is_finished_when_its_statistics_are_there(workspace):
     workspace.table("links", 0, 0).write_text("x")
-    assert workspace.finished(0) is None
-    workspace.close_part(0, tally.to_json())
-    assert workspace.finished(0) == tally.to_json()
-    assert workspace.finished(1) is None
+    assert workspace.finished_parts() == {}
+    for part in (10, 0):
+        workspace.finish_part(part, DONE)
+    assert list(workspace.finished_parts().items()) == [(0, DONE), (10, DONE)]
 
 
 def test_tables_are_listed_by_kind_in_the_order_of_parts(workspace):
@@ -42,34 +41,36 @@ def test_tables_are_listed_by_kind_in_the_order_of_parts(workspace):
 
 
 def test_what_is_finished_is_kept_only_by_who_resumes(output, workspace):
-    workspace.close_part(0, Tally().to_json())
+    workspace.finish_part(0, DONE)
     workspace.release()
     again = Workspace(output)
     again.begin(dict(reversed(PLAN.items())), resume=True)
-    assert again.finished(0) == Tally().to_json()
+    assert again.finished_parts() == {0: DONE}
     again.release()
     again.begin(PLAN, resume=False)
-    assert again.finished(0) is None
+    assert again.finished_parts() == {}
     again.release()
 
 
 def test_two_runs_do_not_work_in_one_folder(output, workspace):
-    workspace.close_part(0, Tally().to_json())
+    workspace.finish_part(0, DONE)
     for resume in (True, False):
         with pytest.raises(StorageError, match=r"^another run is at work"):
             Workspace(output).begin(PLAN, resume=resume)
-    assert workspace.finished(0) == Tally().to_json()
+    assert workspace.finished_parts() == {0: DONE}
     workspace.discard()
     assert not workspace.folder.exists()
     workspace.begin(PLAN, resume=False)
 
 
 def test_another_plan_is_not_resumed_and_what_it_made_is_kept(output, workspace):
-    workspace.close_part(0, Tally().to_json())
+    workspace.finish_part(0, DONE)
     workspace.release()
-    with pytest.raises(StorageError, match="other files or other options and cannot be resumed"):
+    with pytest.raises(
+        StorageError, match="with other files or other options and cannot be resumed"
+    ):
         Workspace(output).begin({**PLAN, "dumps": ["is.xml"]}, resume=True)
-    assert workspace.finished(0) == Tally().to_json()
+    assert workspace.finished_parts() == {0: DONE}
 
 
 @pytest.mark.parametrize("resume", [True, False])
@@ -122,3 +123,46 @@ def test_an_output_that_cannot_be_moved_leaves_the_work(output, workspace):
     with pytest.raises(StorageError, match="cannot be written: No such file or directory; choose"):
         workspace.finish([output])
     assert workspace.folder.exists()
+
+
+@pytest.fixture
+def made(workspace):
+    """A folder that was made in the work folder."""
+    folder = workspace.folder / "made"
+    folder.mkdir()
+    for name in ("a", "report"):
+        (folder / name).write_text("new")
+    return folder
+
+
+def contents(folder):
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def test_a_folder_takes_the_place_of_the_output(output, workspace, made):
+    output.mkdir()
+    (output / "old").write_text("old")
+    workspace.finish_folder(made, output)
+    assert contents(output) == {"a": "new", "report": "new"}
+    assert not workspace.folder.exists()
+
+
+def test_a_folder_is_merged_into_the_output(output, workspace, made):
+    output.mkdir()
+    for name in ("a", "old", "report"):
+        (output / name).write_text("old")
+    workspace.merge_folder(made, output, last="report")
+    assert contents(output) == {"a": "new", "old": "old", "report": "new"}
+    assert not workspace.folder.exists()
+
+
+def test_an_output_folder_that_does_not_exist_appears_whole(output, workspace, made):
+    workspace.merge_folder(made, output, last="report")
+    assert contents(output) == {"a": "new", "report": "new"}
+
+
+def test_a_folder_that_cannot_be_moved_leaves_the_work(output, workspace, made):
+    for finish in (workspace.finish_folder, partial(workspace.merge_folder, last="report")):
+        with pytest.raises(StorageError, match=r"cannot be written: .*; choose another place"):
+            finish(made, output / "absent" / "deep")
+    assert contents(made) == {"a": "new", "report": "new"}

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import NamedTuple
 
-HOPS = 8
+MAX_HOPS = 8
 
 
 class PageRow(NamedTuple):
@@ -32,11 +32,11 @@ def resolve(links, pages, entities, *, language, namespaces):
     kept, dropped = Counter(), Counter()
     for mention, linked, fold, count in links:
         title, reason = linked, None
-        for hop in range(HOPS + 1):
+        for hop in range(MAX_HOPS + 1):
             page = redirects.get(title)
             if page is None:
                 break
-            if hop == HOPS:
+            if hop == MAX_HOPS:
                 reason = "redirect loop"
             elif page.outside:
                 reason = "redirect to another wiki"

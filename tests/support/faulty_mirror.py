@@ -201,3 +201,16 @@ def serving():
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def asked(mirror, path=PATH):
+    """The headers of the requests for a path."""
+    return [request.headers for request in mirror.requests if request.path == path]
+
+
+def assert_right(mirror, folder):
+    """Everything that has a final name is what the mirror has, and nothing else is there."""
+    published = {path.rsplit("/", 1)[1]: data for path, data in mirror.files.items()}
+    assert ARTICLES in here(folder)
+    for path in folder.iterdir():
+        assert path.read_bytes() == published[path.name]

@@ -2,7 +2,7 @@
 
 import json
 
-from candgen.wikidata.names import PAGES
+from candgen.wikidata.names import PAGE_CLASSES
 
 WIKIS = {"fo": "fowiki", "is": "iswiki", "en": "enwiki", "no": "nowiki"}
 LABELS = {"fo": "fo", "is": "is", "en": "en", "no": "nb"}
@@ -140,7 +140,7 @@ def naive(text, languages, *, kinds=("label", "alias", "title")):
         if isinstance(entity.get("labels"), str):
             continue
         classes = naive_classes(entity)
-        if classes & set(PAGES):
+        if classes & set(PAGE_CLASSES):
             continue
         for language in [*languages, "mul"]:
             found = naive_names(entity, language)

@@ -8,18 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candgen.dumps import bzip2_parts as wikidata_bzip2
-from candgen.dumps.bzip2_parts import Damage, blocks
+from candgen.dumps.bzip2_parts import Damage, read_blocks
 from candgen.wikidata import lines as wikidata_lines
-from candgen.wikidata.lines import Chunk, Cut, Lines, lines
+from candgen.wikidata.lines import Chunk, DumpParts, Lines, split_lines
 from tests.support import wikidata_world as world
-from tests.support.wikidata_files import KINDS, LANGUAGES, extract, many_items, tables, write_dump
+from tests.support.wikidata_files import KINDS, LANGUAGES, extract, tables, write_dump
 
 # Lines and parts
 
 
 def lines_of(path, size, **options):
-    cut = Cut(str(path), size=size, **options)
+    cut = DumpParts(str(path), size=size, **options)
     found = [list(Lines(part)) for part in cut]
     return [line for part in found for line in part], len(found)
 
@@ -64,13 +63,13 @@ def test_each_line_is_in_one_part_wherever_the_cuts_are(text, cuts, ends):
     found = []
     for start, end in pairwise(limits):
         given_ = [Chunk(data, start + at < end) for at, data in enumerate(chunks[start:])]
-        found += lines(given_, from_middle=start > 0)
+        found += split_lines(given_, from_middle=start > 0)
     expected = text.split(b"\n")
     assert found == (expected if expected[-1] else expected[:-1])
 
 
 def test_a_line_that_is_too_long_is_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(wikidata_lines, "LONGEST", 2000)
+    monkeypatch.setattr(wikidata_lines, "MAX_LINE", 2000)
     long = world.item(99, labels=world.texts(fo="x" * 3000))
     text = world.dump_of([world.BARE, long, world.TORSHAVN])
     for kind in KINDS:
@@ -81,74 +80,11 @@ def test_a_line_that_is_too_long_is_counted(tmp_path, monkeypatch):
         assert report.counts["items"] == 2
 
 
-@pytest.fixture(scope="module")
-def long_text():
-    return many_items(1500)
-
-
-def test_blocks_of_a_single_stream(long_text):
-    for level in (1, 9):
-        packed = bz2.compress(long_text, level)
-        found = list(blocks(io.BytesIO(packed), 0))
-        assert b"".join(block.data for block in found) == long_text
-        assert (len(found) > 3) == (level == 1)
-        for at, block in enumerate(found):
-            assert next(blocks(io.BytesIO(packed), block.start)) == block
-            later = list(blocks(io.BytesIO(packed), block.start + 1))
-            assert later == found[at + 1 :]
-
-
-def test_blocks_around_the_ends_of_what_is_read_at_once(long_text, monkeypatch):
-    packed = bz2.compress(long_text[:150_000], 1)
-    expected = list(blocks(io.BytesIO(packed), 0))
-    for size in [*range(1, 14), 1000, len(packed) - 9, len(packed) - 1]:
-        monkeypatch.setattr("candgen.dumps.bzip2_parts._READ", max(size, 40))
-        assert list(blocks(io.BytesIO(packed), 0)) == expected
-
-
-def test_bits_that_look_like_a_block(long_text, monkeypatch):
-    """It happens once in hundreds of dumps, so the bits that announce a block are made common."""
-    packed = bz2.compress(long_text[:90_000], 1)
-    (block,) = blocks(io.BytesIO(packed), 0)
-    inside = wikidata_bzip2.Marker(8 * 5000 + 3, True)
-    found = wikidata_bzip2._Window._found
-    monkeypatch.setattr(
-        wikidata_bzip2._Window,
-        "_found",
-        lambda window, position: sorted([*found(window, position), inside]),
-    )
-    assert list(blocks(io.BytesIO(packed), 0)) == [block]
-
-
-def test_a_hole_is_not_kept_in_memory(long_text, monkeypatch):
-    monkeypatch.setattr(wikidata_bzip2, "_FAR", 200_000)
-    monkeypatch.setattr(wikidata_bzip2, "_READ", 50_000)
-    packed = bz2.compress(long_text[:90_000], 1)
-    (block,) = blocks(io.BytesIO(packed), 0)
-    held = []
-    found = wikidata_bzip2._Window._found
-
-    def watched(window, position):
-        held.append(len(window._data))
-        return found(window, position)
-
-    monkeypatch.setattr(wikidata_bzip2._Window, "_found", watched)
-    hole = bytes(2_000_000)
-    around = list(blocks(io.BytesIO(packed + hole + packed), 0))
-    assert [each.data for each in around] == [block.data] * 2
-    inside = list(blocks(io.BytesIO(packed[:-20] + hole + packed), 0))
-    assert inside == [
-        Damage(block.start, truncated=False),
-        around[1]._replace(start=around[1].start - 20),
-    ]
-    assert max(held) < 300_000
-
-
 def test_a_damaged_block_loses_itself_only(long_text, tmp_path):
     packed = bytearray(bz2.compress(long_text, 1))
-    whole = list(blocks(io.BytesIO(packed), 0))
+    whole = list(read_blocks(io.BytesIO(packed), 0))
     packed[whole[2].start + 500] ^= 16
-    found = list(blocks(io.BytesIO(bytes(packed)), 0))
+    found = list(read_blocks(io.BytesIO(bytes(packed)), 0))
     damage = Damage(whole[2].start, truncated=False)
     assert found == [*whole[:2], damage, *whole[3:]]
     (tmp_path / "dump.bz2").write_bytes(packed)

@@ -10,7 +10,7 @@ import pytest
 
 from candgen.dumps import compressed_streams as dump_module
 from candgen.errors import StorageError
-from candgen.wikipedia import read_part as harvest_module
+from candgen.wikipedia import read_part as read_part_module
 from candgen.wikipedia.extract import Options, extract
 from tests.support.dumps import WrittenPage, write_dump
 from tests.support.faroese_wiki import WITHOUT_IDS, rows
@@ -19,33 +19,33 @@ SMALL_PARTS = """
 import sys
 import candgen.dumps.compressed_streams
 from candgen.cli import main
-candgen.dumps.compressed_streams.PART = 1
+candgen.dumps.compressed_streams.MIN_PART = 1
 sys.exit(main(sys.argv[1:]))
 """
 
 
 def test_what_was_finished_is_not_done_again(faroese, tmp_path, monkeypatch):
-    monkeypatch.setattr(dump_module, "PART", 1)
+    monkeypatch.setattr(dump_module, "MIN_PART", 1)
     whole = extract(faroese, tmp_path / "whole.parquet").to_dict()
-    harvested = []
-    real = harvest_module.harvest
+    begun = []
+    real = read_part_module.read_part
 
     def counting(part, *args, **kwargs):
-        harvested.append(part.start)
-        if len(harvested) == 5:
+        begun.append(part.start)
+        if len(begun) == 5:
             raise KeyboardInterrupt
         return real(part, *args, **kwargs)
 
-    monkeypatch.setattr("candgen.wikipedia.read_parts.harvest", counting)
+    monkeypatch.setattr("candgen.wikipedia.read_parts.read_part", counting)
     with pytest.raises(KeyboardInterrupt):
         extract(faroese, tmp_path / "fo.parquet")
     assert not (tmp_path / "fo.parquet").exists()
     with pytest.raises(StorageError, match="leave out --resume"):
         extract(faroese, tmp_path / "fo.parquet", resume=True, options=Options(minimum=2))
-    harvested += [None]
+    begun += [None]
     resumed = extract(faroese, tmp_path / "fo.parquet", resume=True).to_dict()
-    assert len(harvested[6:]) == len(set(harvested) - {None}) - 4
-    assert not set(harvested[:4]) & set(harvested[6:])
+    assert len(begun[6:]) == len(set(begun) - {None}) - 4
+    assert not set(begun[:4]) & set(begun[6:])
     assert resumed["pages"] == whole["pages"]
     assert rows(tmp_path / "fo.parquet") == rows(tmp_path / "whole.parquet")
     assert not (tmp_path / ".fo.parquet.parts").exists()
@@ -56,7 +56,7 @@ def test_without_resume_a_run_starts_over(faroese, tmp_path, monkeypatch):
         raise RuntimeError("in the middle")
 
     with monkeypatch.context() as patch, pytest.raises(RuntimeError):
-        patch.setattr("candgen.wikipedia.extract._resolver", fails)
+        patch.setattr("candgen.wikipedia.extract._make_resolver", fails)
         extract(faroese, tmp_path / "fo.parquet")
     (tmp_path / ".fo.parquet.parts" / "000000.tally").write_text("damaged", encoding="utf-8")
     extract(faroese, tmp_path / "fo.parquet")
@@ -77,7 +77,7 @@ def interrupt(path, output, monkeypatch):
 def test_a_dump_of_one_part_is_resumed_too(faroese, tmp_path, monkeypatch):
     interrupt(faroese, tmp_path / "fo.parquet", monkeypatch)
     with monkeypatch.context() as patch:
-        patch.setattr("candgen.wikipedia.read_parts.harvest", None)  # it is not read again
+        patch.setattr("candgen.wikipedia.read_parts.read_part", None)  # it is not read again
         extract(faroese, tmp_path / "fo.parquet", resume=True)
     assert rows(tmp_path / "fo.parquet") == WITHOUT_IDS
 

@@ -14,7 +14,7 @@ from candgen.dumps.compressed_streams import Fault, Part
 from candgen.kernels.xml import unescape
 from candgen.wikipedia import page_xml as module
 from candgen.wikipedia.page_xml import Page, parse_page, title_of
-from candgen.wikipedia.pages import pages
+from candgen.wikipedia.pages import read_pages
 from tests.support.dumps import WrittenPage, page_xml
 
 DUMPS = ("fowiki-two-pages", *(f"{wiki}wiki-202305-first100k-lines" for wiki in ("el", "hy", "mr")))
@@ -55,8 +55,8 @@ NAMES = TEXTS.filter(str.strip)
 def test_what_mediawiki_writes_is_read_the_fast_way(title, text, namespace, redirect, model):
     written = WrittenPage(title, text, namespace, redirect=redirect, model=model)
     raw = page_xml(written).strip()
-    page = module._plain(raw)
-    assert page == module._parsed(raw) == by_elementtree(raw) == parse_page(raw)
+    page = module._read_plain(raw)
+    assert page == module._read_xml(raw) == by_elementtree(raw) == parse_page(raw)
     assert page.title == title
     assert page.text == text.encode()
     assert (page.namespace, page.redirect, page.model) == (namespace, redirect, model)
@@ -148,8 +148,8 @@ def test_any_sound_xml_is_read_as_elementtree_reads_it(raw):
     expected = by_elementtree(raw)
     assume(expected.title)
     assert parse_page(raw) == expected
-    assert module._plain(raw) in (None, expected)
-    assert module._parsed(raw) == expected
+    assert module._read_plain(raw) in (None, expected)
+    assert module._read_xml(raw) == expected
 
 
 PLAIN = page_xml(WrittenPage("Føroyar", "Eitt [[land]].")).strip()
@@ -190,8 +190,8 @@ SUBTLE = {
 @pytest.mark.parametrize("raw", SUBTLE.values(), ids=SUBTLE)
 def test_subtle_pages(raw):
     expected = by_elementtree(raw)
-    assert parse_page(raw) == expected == module._parsed(raw)
-    assert module._plain(raw) in (None, expected)
+    assert parse_page(raw) == expected == module._read_xml(raw)
+    assert module._read_plain(raw) in (None, expected)
 
 
 def test_what_the_newest_revision_says_counts():
@@ -208,14 +208,14 @@ def test_real_pages_are_read_alike_in_both_ways(shared_data, monkeypatch, wiki):
     parse = parse_page
 
     def compared(raw):
-        assert module._plain(raw) is not None or b"</text>" not in raw
-        assert module._plain(raw) in (None, module._parsed(raw))
+        assert module._read_plain(raw) is not None or b"</text>" not in raw
+        assert module._read_plain(raw) in (None, module._read_xml(raw))
         assert parse(raw) == by_elementtree(raw)
         seen.append(raw)
         return parse(raw)
 
     monkeypatch.setattr("candgen.wikipedia.pages.parse_page", compared)
-    found = list(pages(dump))
+    found = list(read_pages(dump))
     assert sum(isinstance(item, Page) for item in found) == len(seen) > 1
     assert {item.kind for item in found if isinstance(item, Fault)} <= {"truncated", "page cut off"}
 

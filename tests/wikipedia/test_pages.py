@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candgen.dumps.compressed_streams import DAMAGED, STDIN, TRUNCATED, Fault, Part, parts
+from candgen.dumps.compressed_streams import DAMAGED, STDIN, TRUNCATED, Fault, Part, cut_into_parts
 from candgen.errors import TableError
 from candgen.wikipedia import pages as pages_module
 from candgen.wikipedia.page_xml import Page
-from candgen.wikipedia.pages import BAD_PAGE, CUT_PAGE, header, pages
+from candgen.wikipedia.pages import BAD_PAGE, CUT_PAGE, read_header, read_pages
 from tests.support.dumps import (
     END,
     WrittenPage,
@@ -69,7 +69,7 @@ def everything(data, folder, *, size=None):
     path = folder / "dump"
     path.unlink(missing_ok=True)  # some file systems wait for the disk if it is cut to nothing
     path.write_bytes(data)
-    items = [item for part in parts([str(path)], size=size) for item in pages(part)]
+    items = [item for part in cut_into_parts([str(path)], size=size) for item in read_pages(part)]
     kinds = (bytes, Page, Fault)
     return tuple([item for item in items if isinstance(item, kind)] for kind in kinds)
 
@@ -130,14 +130,14 @@ def test_the_header_is_that_of_the_first_part_even_where_it_goes_on_behind_it(fo
 def test_stdin(monkeypatch, suffix):
     data = compressed(pieces(PAGES, together=1, **SMALL), suffix)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert list(pages(*parts([STDIN]))) == [HEADER, *EXPECTED]
+    assert list(read_pages(*cut_into_parts([STDIN]))) == [HEADER, *EXPECTED]
 
 
 def test_progress_tells_how_far_the_file_was_read(folder):
     data = multistream(pieces(PAGES, together=1, **SMALL))
     (folder / "dump").write_bytes(data)
     places = []
-    list(pages(Part(str(folder / "dump")), progress=places.append))
+    list(read_pages(Part(str(folder / "dump")), progress=places.append))
     assert places == sorted(places)
     assert 0 < places[0] <= places[-1] == len(data)
 
@@ -147,7 +147,7 @@ def test_two_dumps_in_one_file_and_several_files(folder):
     one, two = folder / "one", folder / "two"
     one.write_bytes(XML)
     two.write_bytes(multistream([XML]))
-    found = [item for part in parts([str(one), str(two)]) for item in pages(part)]
+    found = [item for part in cut_into_parts([str(one), str(two)]) for item in read_pages(part)]
     assert found == [HEADER, *EXPECTED] * 2
 
 
@@ -288,13 +288,13 @@ def test_a_page_that_makes_no_sense_is_told_by_its_title(folder):
     _, found, faults = everything(around(FIRST, nonsense, SECOND), folder)
     assert found == EXPECTED[:2]
     assert [(fault.kind, fault.detail) for fault in faults] == [
-        (BAD_PAGE, "'Nes & Mykines' is not written as a page is")
+        (BAD_PAGE, "'Nes & Mykines' is not a valid page")
     ]
     assert faults[0].place.startswith("dump, before byte ")
 
 
 def test_a_page_that_is_too_long(folder, monkeypatch):
-    monkeypatch.setattr(pages_module, "LONGEST", 5000)
+    monkeypatch.setattr(pages_module, "MAX_PAGE", 5000)
     long = page_xml(WrittenPage("Langt", "[[a]] " * 5000), 3)
     # pages are looked for in what is read at a time, so the long one has reads of its own
     data = multistream([around()[: -len(END)], FIRST, *cut_every(long, 4000), SECOND, END])
@@ -381,7 +381,7 @@ def test_no_page_is_lost_without_a_word(folder, written, places, suffix):
 
 def test_the_header_of_a_file(folder):
     (folder / "dump").write_bytes(multistream(cut(XML, 50)))
-    assert header(str(folder / "dump")) == HEADER
+    assert read_header(str(folder / "dump")) == HEADER
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_what_is_no_dump_has_no_header(folder, data):
     path = folder / "dump"
     path.write_bytes(data)
     with pytest.raises(TableError, match="does not begin as a dump of MediaWiki does"):
-        header(str(path))
+        read_header(str(path))
 
 
 @pytest.mark.parametrize(
@@ -412,11 +412,11 @@ def test_where_the_header_cannot_be_read_it_is_said_why(folder, data, why):
     path = folder / "dump"
     path.write_bytes(data)
     with pytest.raises(TableError, match=f"dump cannot be read, {why}.*: download it again"):
-        header(str(path))
+        read_header(str(path))
 
 
 def test_a_header_that_never_ends_is_not_read_for_ever(folder, monkeypatch):
-    monkeypatch.setattr(pages_module, "LONGEST_HEADER", 4000)
+    monkeypatch.setattr(pages_module, "MAX_HEADER", 4000)
     endless = XML.replace(b"</siteinfo>", b"<x/>" * 3000) + b"</siteinfo>"
     headers, found, faults = everything(multistream(cut_every(endless, 2000)), folder)
     assert (headers, found, faults) == ([], EXPECTED, [])

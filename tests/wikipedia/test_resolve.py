@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from candgen.wikipedia import resolve as module
 from candgen.wikipedia.read_part import LINKS, PAGES
-from candgen.wikipedia.resolve import Entities, Resolver, first_of_each, follow
-from tests.support.extract_oracle import HOPS, PageRow, resolve
+from candgen.wikipedia.resolve import Entities, Resolver, follow_redirects, keep_first_of_each_title
+from tests.support.extract_oracle import MAX_HOPS, PageRow, resolve
 
 TITLES = st.sampled_from(["A", "B", "C", "D", "É", "𝄞", "Bólkur:A", ""])
 OUTSIDE = ("", 0, True)
@@ -44,7 +44,7 @@ def resolved(links, pages, entities, namespaces=(0,)):
                 }
             )
         )
-    redirects = follow(first_of_each(columns(pages, PAGES)), namespaces)
+    redirects = follow_redirects(keep_first_of_each_title(columns(pages, PAGES)), namespaces)
     dropped = Counter()
     made = Resolver(redirects, table, language="fo").resolve(columns(links, LINKS), dropped)
     kept = Counter()
@@ -74,7 +74,7 @@ def test_titles_are_found_among_sorted_ones(among, values, start):
     values = values + ordered[::2]
     arrays = [pa.array(each, pa.large_string()) for each in (values, ordered)]
     cut = arrays[1].slice(start)  # an array may begin in the middle of its buffers
-    places = module._places(arrays[0], cut).tolist()
+    places = module._find_places(arrays[0], cut).tolist()
     rest = ordered[start:]
     assert places == [rest.index(value) if value in rest else -1 for value in values]
 
@@ -88,16 +88,16 @@ def chain(length, end="Z"):
 
 
 def test_a_chain_is_followed_to_its_end_but_not_for_ever():
-    kept, dropped = resolved([("m", "R0", 0, 3)], chain(HOPS), None)
+    kept, dropped = resolved([("m", "R0", 0, 3)], chain(MAX_HOPS), None)
     assert kept == {("m", "fo:Z", 0): 3}
     assert not dropped
-    kept, dropped = resolved([("m", "R0", 0, 3), ("m", "R1", 0, 1)], chain(HOPS + 1), None)
+    kept, dropped = resolved([("m", "R0", 0, 3), ("m", "R1", 0, 1)], chain(MAX_HOPS + 1), None)
     assert kept == {("m", "fo:Z", 0): 1}
     assert dropped == {"redirect loop": 3}
 
 
 def test_the_limit_is_that_of_the_oracle():
-    assert module.HOPS == HOPS
+    assert module.MAX_HOPS == MAX_HOPS
 
 
 def test_a_redirect_to_itself_is_a_loop():

@@ -110,7 +110,7 @@ def test_like_a_dictionary(tmp_path_factory, rows):
             gzip.compress(b"title\tqid\nA\tQ1\n" * 99, mtime=0)[:-9],
             "is cut short or damaged",
         ),
-        ("ids.parquet", b"PAR1", "is not a sound Parquet file"),
+        ("ids.parquet", b"PAR1", "is not a valid Parquet file"),
         ("missing/ids.tsv", None, "does not exist: check the name and the folder"),
         ("missing/ids.parquet", None, "does not exist: check the name and the folder"),
     ],
@@ -127,7 +127,7 @@ def test_mistakes(tmp_path, name, content, sentence):
 def test_a_folder_cannot_be_read(tmp_path):
     for name in ("a.tsv", "a.parquet"):
         (tmp_path / name).mkdir()
-        with pytest.raises(TableError, match=r"cannot be read|not a sound"):
+        with pytest.raises(TableError, match=r"cannot be read|not a valid"):
             read_ids(tmp_path / name)
 
 

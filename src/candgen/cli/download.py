@@ -14,7 +14,7 @@ from candgen.cli.output import note, show, table
 from candgen.cli.progress import file_bars
 
 if TYPE_CHECKING:
-    from candgen.dumps.download import Fetched
+    from candgen.dumps.download import FetchedFile
 
 WIKIMEDIA = "https://dumps.wikimedia.org"
 """Written here too, as the kinds of files are, so that --help does not import the downloader."""
@@ -87,16 +87,16 @@ def download(
         note(f"next: {command}")
 
 
-def _show(fetched: "Sequence[Fetched]") -> None:
+def _show(fetched: "Sequence[FetchedFile]") -> None:
     rows = table("file", "bytes", "state", right=("bytes",))
     for each in fetched:
         rows.add_row(str(each.path), f"{each.size:,}", each.state.value)
     show(rows)
 
 
-def _extract_commands(languages: Sequence[str], fetched: "Sequence[Fetched]") -> Iterator[str]:
+def _extract_commands(languages: Sequence[str], fetched: "Sequence[FetchedFile]") -> Iterator[str]:
     """Yield the next command for each wiki that has articles."""
-    from candgen.dumps.published import database_name  # noqa: PLC0415
+    from candgen.dumps.wiki_codes import database_name  # noqa: PLC0415
 
     called = {database_name(each): each.strip().lower() for each in reversed(languages)}
     for wiki, language in dict(reversed(called.items())).items():

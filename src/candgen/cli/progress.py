@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from candgen.wikipedia.read_parts import Progress as Reading
+    from candgen.wikipedia.read_parts import ReadingProgress
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def mention_counter() -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def byte_bar() -> Iterator[Callable[["Reading"], None]]:
+def byte_bar() -> Iterator[Callable[["ReadingProgress"], None]]:
     """Yield a function to call with the progress of reading a dump: speed, pages, time left."""
     if not is_terminal(sys.stderr):
         yield lambda _reading: None
@@ -76,7 +76,7 @@ def byte_bar() -> Iterator[Callable[["Reading"], None]]:
         task = bar.add_task("", total=None)
         doing = ""
 
-        def show(reading: "Reading") -> None:
+        def show(reading: "ReadingProgress") -> None:
             nonlocal doing
             if reading.doing != doing:  # a new step has its own speed
                 doing = reading.doing

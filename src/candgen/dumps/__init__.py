@@ -1,1 +1,1 @@
-"""Dumps: what reading the dumps of Wikipedia and of Wikidata has in common."""
+"""Shared by the readers of Wikipedia and Wikidata dumps: streams, parts, work folder, download."""

@@ -1,7 +1,7 @@
 """bzip2 decompressed by our own kernel, nearly twice as fast as by the C library.
 
-What a block decompresses to is given only if its checksum is right. That of blocks which were
-"randomised", as releases before 1.0 did where sorting was slow, is not: they count as damaged.
+A decompressed block is returned only if its checksum matches. Blocks that were "randomised", as
+releases before 1.0 did where sorting was slow, are not supported and count as damaged.
 """
 
 import threading
@@ -13,18 +13,18 @@ import numpy as np
 from candgen.kernels.bzip2 import BAD, BLOCK, MORE, PADDING, decode_block, new_space
 
 MARKER, END_MARKER = 0x314159265359, 0x177245385090
-"""What announces a block, and the end of a stream, at any bit."""
+"""The bits before a block, and before the end of a stream; they may start at any bit."""
 MARKER_BITS = 48
 
 _CHECKSUM_BITS = 32
 _HEADER = 4  # bytes
-_LEVEL = 100_000  # bytes of a block for each
-_USUAL = 1 << 19  # bytes that hold a whole block, nearly always
+_LEVEL = 100_000  # bytes of a block for each level of compression
+_USUAL_BYTES = 1 << 19  # compressed bytes that nearly always hold a whole block
 _REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
 class Block(NamedTuple):
-    """What a block holds, the bit behind it, and its checksum."""
+    """The decompressed bytes of a block, the bit after it, and its checksum."""
 
     text: bytes
     end: int
@@ -32,7 +32,7 @@ class Block(NamedTuple):
 
 
 class _Memory(threading.local):
-    """What decompressing needs, once for each thread."""
+    """The working memory of the kernel, one for each thread."""
 
     def __init__(self) -> None:
         self.space = new_space()
@@ -42,9 +42,9 @@ _MEMORY = _Memory()
 
 
 def read_block(data: bytes, bit: int, *, most: int = BLOCK) -> Block | None:
-    """Decompress the block whose marker is at a bit; None if the data ends before it does.
+    """Decompress the block whose marker is at a bit; None if the data ends before the block does.
 
-    What is no sound block is an OSError.
+    Raise OSError if it is damaged.
     """
     start = bit + MARKER_BITS + _CHECKSUM_BITS
     if start > 8 * len(data):
@@ -55,14 +55,14 @@ def read_block(data: bytes, bit: int, *, most: int = BLOCK) -> Block | None:
     if length == MORE:
         return None
     text = b"" if length == BAD else space.out[:length].tobytes()
-    checksum = bits(data, bit + MARKER_BITS, _CHECKSUM_BITS)
-    if not text or _checksum(text) != checksum:
+    checksum = read_bits(data, bit + MARKER_BITS, _CHECKSUM_BITS)
+    if not text or _compute_checksum(text) != checksum:
         raise OSError("a block is damaged")
     return Block(text, end, checksum)
 
 
 class Decompressor:
-    """Decompresses one stream; much as bz2.BZ2Decompressor does, but a block at a time.
+    """Decompresses one stream, a block at a time, with the interface of bz2.BZ2Decompressor.
 
     >>> import bz2
     >>> decompressor = Decompressor()
@@ -78,56 +78,55 @@ class Decompressor:
         self._data = b""
         self._bit = 0
         self._most = 0
-        self._least = _USUAL
+        self._needed = _USUAL_BYTES
         self._ended = False
         self._checksum = 0
         self.eof = False
 
     @property
     def needs_input(self) -> bool:
-        """Whether there may be less than a whole block, and the data is not known to end."""
-        return not self.eof and not self._ended and self._left < 8 * self._least
+        """Whether the data may hold less than a whole block, and more may come."""
+        return not self.eof and not self._ended and self._bits_left < 8 * self._needed
 
     @property
     def unused_data(self) -> bytes:
-        """What comes after the stream; before its end, what has not been decompressed yet."""
+        """The data after the stream; before its end, the data not yet decompressed."""
         return self._data[self._bit // 8 :]
 
     def decompress(self, data: bytes) -> bytes:
-        """Take more data and give the next block, or nothing if there may be less than a whole one.
+        """Take more data and return the next block, or b"" if more data may be needed.
 
-        No data where some is needed is the end of it: then an EOFError tells that the stream has
-        none. An OSError tells that the stream is damaged.
+        Empty data where some is needed means that the file ends there. Raise EOFError if the stream
+        is cut off, OSError if it is damaged.
         """
         if data or self.needs_input:
             self._ended = not data
             self._data = self.unused_data + data
             self._bit %= 8
-        return b"" if self.eof or self.needs_input else self._next()
+        return b"" if self.eof or self.needs_input else self._read_next()
 
     @property
-    def _left(self) -> int:
-        """How many bits wait to be decompressed."""
+    def _bits_left(self) -> int:
         return 8 * len(self._data) - self._bit
 
-    def _next(self) -> bytes:
+    def _read_next(self) -> bytes:
         if not self._most:
             self._read_header()
         block = None
-        if self._left >= MARKER_BITS + _CHECKSUM_BITS:
-            marker = bits(self._data, self._bit, MARKER_BITS)
+        if self._bits_left >= MARKER_BITS + _CHECKSUM_BITS:
+            marker = read_bits(self._data, self._bit, MARKER_BITS)
             if marker == END_MARKER:
-                return self._end()
+                return self._read_end()
             if marker != MARKER:
                 raise OSError("there is no block where one should be")
             block = read_block(self._data, self._bit, most=self._most)
         if block is None:
             if self._ended:
                 raise EOFError("the file ends in the middle of a stream")
-            self._least *= 2
+            self._needed *= 2
             return b""
         self._bit = block.end
-        self._least = _USUAL
+        self._needed = _USUAL_BYTES
         self._checksum = (self._checksum << 1 | self._checksum >> 31) & 0xFFFFFFFF ^ block.checksum
         return block.text
 
@@ -140,8 +139,8 @@ class Decompressor:
         self._most = _LEVEL * int(header[3:])
         self._bit += 8 * _HEADER
 
-    def _end(self) -> bytes:
-        if bits(self._data, self._bit + MARKER_BITS, _CHECKSUM_BITS) != self._checksum:
+    def _read_end(self) -> bytes:
+        if read_bits(self._data, self._bit + MARKER_BITS, _CHECKSUM_BITS) != self._checksum:
             raise OSError("the checksum of a stream is wrong")
         behind = self._bit + MARKER_BITS + _CHECKSUM_BITS
         self._bit = behind + -behind % 8
@@ -149,13 +148,13 @@ class Decompressor:
         return b""
 
 
-def bits(data: bytes, first: int, count: int) -> int:
-    """Give some bits of the data as a number."""
+def read_bits(data: bytes, first: int, count: int) -> int:
+    """Return some bits of the data as a number."""
     last = first + count
     number = int.from_bytes(data[first // 8 : (last + 7) // 8], "big")
     return number >> -last % 8 & (1 << count) - 1
 
 
-def _checksum(text: bytes) -> int:
-    """Compute the CRC of bzip2: that of zip, of bytes whose bits are read from the other end."""
+def _compute_checksum(text: bytes) -> int:
+    """Return bzip2's CRC: that of zip, with the bits of each byte reversed."""
     return int(f"{zlib.crc32(text.translate(_REVERSED)):032b}"[::-1], 2)

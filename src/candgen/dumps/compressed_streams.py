@@ -1,7 +1,7 @@
-"""Dump files as bytes of XML: plain, gzip or bzip2, whole or in parts.
+"""Dump files decompressed: plain, gzip or bzip2, whole or in parts.
 
 A bzip2 file of many streams is cut between streams, so that several processes can read it. Where
-a stream is damaged, what can be read of the others is read.
+a stream is damaged, the other streams are read.
 """
 
 import mmap
@@ -13,18 +13,19 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
 from candgen.dumps.bzip2 import Decompressor
+from candgen.dumps.file_errors import explain_read_errors
 from candgen.errors import TableError
 
 STDIN = "-"
-PART = 4 << 20
-"""A part has at least so many bytes of the file, but for the last."""
-PARTS = 256
-"""A file is cut into at most about so many parts."""
+MIN_PART = 4 << 20
+"""The fewest bytes of the file in a part, except for the last part."""
+MAX_PARTS = 256
+"""The approximate greatest number of parts of a file."""
 
 _STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # the start of a stream and of its first block
 _LONGEST_MAGIC = 10
-_READ = 1 << 18
-_MOST = 1 << 23  # bytes that are decompressed at a time, whatever they were compressed to
+_READ_BYTES = 1 << 18
+_MAX_OUTPUT = 1 << 23  # bytes that are decompressed at a time
 
 
 class Part(NamedTuple):
@@ -33,7 +34,7 @@ class Part(NamedTuple):
     path: str
     start: int = 0
     end: int | None = None
-    """None is the end of the file, which may be that of a pipe."""
+    """None is the end of the file, which may be a pipe."""
 
     @property
     def name(self) -> str:
@@ -42,7 +43,7 @@ class Part(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Something that could not be read, and what was lost by it."""
+    """Something that could not be read."""
 
     kind: str
     place: str
@@ -54,7 +55,7 @@ DAMAGED = "damaged stream"
 
 
 class _Decompressor(Protocol):
-    """A decompressor of one stream; no data where it needs some is the end of the file."""
+    """A decompressor of one stream; empty data where it needs input means the file has ended."""
 
     @property
     def eof(self) -> bool: ...
@@ -65,12 +66,12 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes) -> bytes: ...
 
 
-def parts(paths: Sequence[str], *, size: int | None = None) -> list[Part]:
-    """Cut files into parts; only a bzip2 file of many streams has more than one."""
-    return [part for path in paths for part in _parts_of(path, size)]
+def cut_into_parts(paths: Sequence[str], *, size: int | None = None) -> list[Part]:
+    """Return the parts of files; only a bzip2 file of many streams has more than one."""
+    return [part for path in paths for part in _cut_file(path, size)]
 
 
-def _parts_of(path: str, size: int | None) -> list[Part]:
+def _cut_file(path: str, size: int | None) -> list[Part]:
     if path == STDIN:
         return [Part(STDIN)]
     with open_dump(path) as file:
@@ -83,7 +84,7 @@ def _parts_of(path: str, size: int | None) -> list[Part]:
         if not file.read(4).startswith(b"BZh"):
             return [Part(path, 0, length)]
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            least = max(PART, length // PARTS) if size is None else size
+            least = max(MIN_PART, length // MAX_PARTS) if size is None else size
             cuts = [0]
             for stream in _STREAM.finditer(data):
                 if stream.start() - cuts[-1] >= least:
@@ -92,8 +93,8 @@ def _parts_of(path: str, size: int | None) -> list[Part]:
     return [Part(path, start, end) for start, end in zip(cuts, ends, strict=True)]
 
 
-def aligned(part: Part) -> Part | None:
-    """Let a range of a file, cut anywhere, begin with the first stream in it; None if none is."""
+def align_part(part: Part) -> Part | None:
+    """Let a range of a file, cut anywhere, begin with its first stream; None if it has none."""
     if part.start == 0 or part.end is None:
         return part
     with open_dump(part.path) as file:
@@ -104,66 +105,58 @@ def aligned(part: Part) -> Part | None:
 
 
 def open_dump(path: str) -> BinaryIO:
-    """Open a dump as it lies on the disk."""
-    try:
+    """Open a dump without decompressing it."""
+    with explain_read_errors(path):
         return Path(path).open("rb")
-    except FileNotFoundError as error:
-        raise TableError(f"{path} does not exist: check the name and the folder") from error
-    except OSError as error:
-        raise TableError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 class Reading(NamedTuple):
-    """Bytes of XML, and whether they come from before the end of the part."""
+    """Decompressed bytes, and whether they come from before the end of the part."""
 
     data: bytes
     inside: bool
     at: int
-    """How far the file was read for them."""
+    """The place in the file up to which it was read for them."""
 
 
 def read(part: Part) -> Iterator[Reading | Fault]:
-    """Decompress a part and then, as long as somebody asks, what comes after it.
+    """Decompress a part, and after it the rest of the file, for as long as the caller iterates.
 
-    Between the two is an empty reading, so that one who does not need more need not ask.
+    Between the two is an empty reading, at which the caller can stop.
     """
     if part.path == STDIN:
-        yield from _readings(sys.stdin.buffer, part)
+        yield from _read_file(sys.stdin.buffer, part)
         return
     with open_dump(part.path) as file:
         file.seek(part.start)
-        yield from _readings(file, part)
+        yield from _read_file(file, part)
 
 
-def _readings(file: BinaryIO, part: Part) -> Iterator[Reading | Fault]:
+def _read_file(file: BinaryIO, part: Part) -> Iterator[Reading | Fault]:
     source = _Source(file, part.start)
     kind = source.peek(4)
     if kind.startswith(b"BZh"):
-        yield from _streams(source, part, Decompressor, b"BZh")
+        yield from _read_streams(source, part, Decompressor, b"BZh")
     elif kind.startswith(b"\x1f\x8b"):
-        yield from _streams(source, part, _Gunzip, b"\x1f\x8b")
+        yield from _read_streams(source, part, _Gunzip, b"\x1f\x8b")
     else:
         while data := source.take():  # such a file has one part
             yield Reading(data, inside=True, at=source.at)
 
 
-def _inside(part: Part, at: int) -> bool:
-    return part.end is None or at < part.end
-
-
-def _streams(
+def _read_streams(
     source: "_Source", part: Part, kind: Callable[[], _Decompressor], magic: bytes
 ) -> Iterator[Reading | Fault]:
-    """Decompress stream after stream, and go on behind what is damaged or is none."""
+    """Decompress stream after stream, and go on after damaged or foreign bytes."""
     inside = True
     while head := source.peek(len(magic)):
         start = source.at
-        if inside and not _inside(part, start):
+        if inside and part.end is not None and start >= part.end:
             inside = False
             yield Reading(b"", inside, start)
         try:
             if head == magic:
-                for made in _stream(source, kind()):
+                for made in _read_stream(source, kind()):
                     yield Reading(made, inside, source.at)
                 continue
             if source.rest_is_padding():
@@ -173,7 +166,7 @@ def _streams(
         except (EOFError, OSError, zlib.error) as error:
             truncated = isinstance(error, EOFError)
             detail = f"{error}" if truncated else f"{error}, so the rest of it is lost"
-        # If another follows, then the end was looked for too far away, in a damaged stream.
+        # If another stream follows, this one is damaged and not cut off.
         more = magic == b"BZh" and source.skip_to(_STREAM)
         kind_of_fault = TRUNCATED if truncated and not more else DAMAGED
         yield Fault(kind_of_fault, f"{part.name}, byte {start:,}", detail)
@@ -181,8 +174,8 @@ def _streams(
             return
 
 
-def _stream(source: "_Source", stream: _Decompressor) -> Iterator[bytes]:
-    """Decompress one stream; what it does not need is given back, also where it is damaged."""
+def _read_stream(source: "_Source", stream: _Decompressor) -> Iterator[bytes]:
+    """Decompress one stream; bytes that it does not use are given back, even if it is damaged."""
     try:
         while not stream.eof:
             if made := stream.decompress(source.take() if stream.needs_input else b""):
@@ -192,16 +185,16 @@ def _stream(source: "_Source", stream: _Decompressor) -> Iterator[bytes]:
 
 
 class _Source:
-    """A file that is read once from its start to its end, and knows where it is."""
+    """A file that is read once from its start to its end, and the place up to which it was."""
 
     def __init__(self, file: BinaryIO, at: int) -> None:
         self._file = file
         self._waiting = b""
         self.at = at
-        """Where in the file the next byte is that was not taken yet."""
+        """The place in the file of the next byte."""
 
     def take(self) -> bytes:
-        data = self._waiting or self._file.read(_READ)
+        data = self._waiting or self._file.read(_READ_BYTES)
         self._waiting = b""
         self.at += len(data)
         return data
@@ -211,12 +204,12 @@ class _Source:
         self.at -= len(data)
 
     def peek(self, length: int) -> bytes:
-        while len(self._waiting) < length and (more := self._file.read(_READ)):
+        while len(self._waiting) < length and (more := self._file.read(_READ_BYTES)):
             self._waiting += more
         return self._waiting[:length]
 
     def rest_is_padding(self) -> bool:
-        """Tell whether nothing but zeros follows, as tapes and some tools leave it."""
+        """Return whether only zeros follow, which tapes and some tools append."""
         while data := self.take():
             if data.strip(b"\0"):
                 self.give_back(data)
@@ -224,16 +217,16 @@ class _Source:
         return True
 
     def skip_to(self, pattern: re.Pattern[bytes], *, before: int | None = None) -> bool:
-        """Go to the next place where the pattern matches, if there is one.
+        """Go to the next match of the pattern; return whether there is one.
 
-        It may be behind ``before``, but is not looked for much farther.
+        It may be after ``before``, but the search does not go much farther.
         """
         while before is None or self.at < before:
-            self.peek(_READ)
+            self.peek(_READ_BYTES)
             found = pattern.search(self._waiting)
             if found is None and len(self._waiting) <= _LONGEST_MAGIC:
                 return False
-            # A match may begin in what was read and end in what comes next.
+            # A match may begin in these bytes and end in the next ones.
             skipped = found.start() if found else len(self._waiting) - _LONGEST_MAGIC
             self._waiting = self._waiting[skipped:]
             self.at += skipped
@@ -243,7 +236,7 @@ class _Source:
 
 
 class _Gunzip:
-    """zlib's decompressor of gzip, with the names that others have."""
+    """zlib's decompressor of gzip, with the interface of bz2's."""
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
@@ -262,7 +255,7 @@ class _Gunzip:
         return self._inner.unused_data
 
     def decompress(self, data: bytes) -> bytes:
-        made = self._inner.decompress(self._tail + data, _MOST)
+        made = self._inner.decompress(self._tail + data, _MAX_OUTPUT)
         self._tail = self._inner.unconsumed_tail
         if not data and not made and not self.eof:
             raise EOFError("the file ends in the middle of a stream")

@@ -1,31 +1,32 @@
-"""Fetching a wiki's dump files from Wikimedia or a mirror of it."""
+"""The dump files of a wiki, downloaded from Wikimedia or a mirror of it."""
 
 import logging
 import os
 import platform
-import queue
 import re
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from concurrent.futures import Future, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
-from candgen.dumps.fetch import State, fetch, part_of
-from candgen.dumps.http_client import Client, Network, check_url
+from candgen.dumps.fetch import DownloadProgress, Job, State, fetch
+from candgen.dumps.file_errors import explain_write_errors
+from candgen.dumps.http_client import Client, Network, find_url_problem
 from candgen.dumps.published import (
     DownloadError,
     Kind,
-    Published,
-    database_name,
-    files_of_run,
+    PublishedFile,
+    find_run_dates,
     parse_status,
-    run_dates,
+    select_files,
 )
+from candgen.dumps.wiki_codes import database_name
 from candgen.errors import ParameterError, StorageError, shown
 from candgen.storage.versions import version
 
-__all__ = ["WIKIMEDIA", "DownloadError", "Fetched", "Kind", "Network", "State", "download"]
+__all__ = ["WIKIMEDIA", "DownloadError", "FetchedFile", "Kind", "Network", "State", "download"]
 
 WIKIMEDIA = "https://dumps.wikimedia.org"
 LATEST = "latest"
@@ -35,25 +36,15 @@ KINDS = (Kind.ARTICLES, Kind.PAGE_PROPS, Kind.REDIRECTS, Kind.SITEINFO)
 _CONNECTIONS = 2  # as many as Wikimedia allows
 _LOG = logging.getLogger("candgen")
 
-Progress = Callable[[str, int, int], object]
-"""Is called with a file's name, the bytes of it that are here, and its size; by other threads."""
 
-
-class Fetched(NamedTuple):
-    """A file that is now complete."""
+class FetchedFile(NamedTuple):
+    """A file that is complete."""
 
     wiki: str
     kind: Kind
     path: Path
     size: int
     state: State
-
-
-class _Job(NamedTuple):
-    wiki: str
-    url: str
-    path: Path
-    file: Published
 
 
 def download(
@@ -64,39 +55,39 @@ def download(
     contact: str = "",
     date: str = LATEST,
     kinds: Sequence[Kind] = KINDS,
-    progress: Progress | None = None,
+    progress: DownloadProgress = lambda _name, _done, _size: None,
     network: Network | None = None,
-) -> list[Fetched]:
+) -> list[FetchedFile]:
     """Fetch the files of wikis into one folder, under the names they have on the mirror.
 
-    ``languages`` are codes (``fo``) or names of wikis (``fowiki``). The run is the newest one of
-    each wiki that has all files, or that of a ``date``. A file that is here already and has the
-    published checksum is not fetched again, and one that was begun (.part) is continued; no file
-    has its name before all of it is here and right. Wikimedia asks that ``contact``, a mail
-    address or a web page, tells who is asking.
+    ``languages`` are codes (``fo``) or names of wikis (``fowiki``). Of each wiki the newest run
+    that has all files is taken, or that of a ``date``. A file that is here and has the published
+    checksum is not fetched again, and an incomplete one (.part) is resumed; no file gets its name
+    before it is complete and verified. Wikimedia asks for a ``contact``, a mail address or a web
+    page, in the user agent.
     """
-    _check(languages, mirror, date)
+    _check_parameters(languages, mirror, date)
     client = Client(_user_agent(contact), network or Network())
     into = Path(folder)
-    jobs: dict[Path, _Job] = {}
+    jobs: dict[Path, Job] = {}
     for wiki in dict.fromkeys(map(database_name, languages)):
-        for job in _jobs(client, mirror.rstrip("/"), wiki, date, kinds, into):
+        for job in _find_jobs(client, mirror.rstrip("/"), wiki, date, kinds, into):
             jobs.setdefault(job.path, job)
-    _make_room(into, list(jobs.values()))
-    return _fetch_all(client, list(jobs.values()), progress or (lambda _name, _done, _size: None))
+    _prepare_folder(into, list(jobs.values()))
+    return _fetch_all(client, list(jobs.values()), progress)
 
 
-def _check(languages: Sequence[str], mirror: str, date: str) -> None:
+def _check_parameters(languages: Sequence[str], mirror: str, date: str) -> None:
     if isinstance(languages, str) or not languages:
         raise ParameterError(f"languages is {shown(languages)}, expected a list such as ['fo']")
-    if problem := check_url(mirror):
+    if problem := find_url_problem(mirror):
         raise ParameterError(f"the mirror is {shown(mirror)}: {problem}")
     if date != LATEST and not re.fullmatch(r"[0-9]{8}", date):
         raise ParameterError(f"the date is {shown(date)}, expected YYYYMMDD or latest")
 
 
 def _user_agent(contact: str) -> str:
-    """Say who is asking, in the form that Wikimedia's policy wants.
+    """Return a user agent in the form that Wikimedia's policy asks for.
 
     >>> _user_agent("me@example.org").partition(" Python")[0].partition("/")[2].partition(" ")[2]
     '(me@example.org)'
@@ -108,28 +99,36 @@ def _user_agent(contact: str) -> str:
         )
     if not contact.strip():
         _LOG.warning(
-            "mirrors want to know whom to write to if something is wrong: give --contact, a mail "
-            "address or a web page, or set CANDGEN_CONTACT"
+            "mirrors ask for a contact in case of problems: give --contact, a mail address or a "
+            "web page, or set CANDGEN_CONTACT"
         )
-    told = contact.strip() or "no contact given"
-    return f"candgen/{version()} ({told}) Python-urllib/{platform.python_version()}"
+    named = contact.strip() or "no contact given"
+    return f"candgen/{version()} ({named}) Python-urllib/{platform.python_version()}"
 
 
-# Which files
-
-
-def _jobs(
+def _find_jobs(
     client: Client, mirror: str, wiki: str, date: str, kinds: Sequence[Kind], folder: Path
-) -> list[_Job]:
-    dates = [date] if date != LATEST else _dates(client, mirror, wiki)
+) -> list[Job]:
+    dates = [date]
+    if date == LATEST:
+        listing = client.get_page(f"{mirror}/{wiki}/")
+        if listing is None:
+            raise DownloadError(
+                f"{mirror}/{wiki}/ does not exist: check the language, or the mirror (--mirror)"
+            )
+        dates = find_run_dates(listing)
     unfinished: list[str] = []
     for run in dates:
         root = f"{mirror}/{wiki}/{run}"
-        found = _files(client, root, f"{wiki}-{run}-", kinds)
+        url = f"{root}/dumpstatus.json"
+        text = client.get_page(url)
+        found: list[PublishedFile] | str = "it has no dumpstatus.json"
+        if text is not None:
+            found = select_files(parse_status(text, url), kinds, prefix=f"{wiki}-{run}-", url=url)
         if not isinstance(found, str):
             if unfinished:
                 _LOG.warning("%s: the run of %s is taken; %s", wiki, run, "; ".join(unfinished))
-            return [_Job(wiki, f"{root}/{each.name}", folder / each.name, each) for each in found]
+            return [Job(wiki, f"{root}/{each.name}", folder / each.name, each) for each in found]
         unfinished.append(f"that of {run} is not complete ({found})")
     raise DownloadError(
         f"{mirror}/{wiki}/ has no complete run: {'; '.join(unfinished) or 'none at all'}: try "
@@ -137,92 +136,60 @@ def _jobs(
     )
 
 
-def _dates(client: Client, mirror: str, wiki: str) -> list[str]:
-    listing = client.page(f"{mirror}/{wiki}/")
-    if listing is None:
-        raise DownloadError(
-            f"{mirror}/{wiki}/ does not exist: check the language, or the mirror (--mirror)"
-        )
-    return run_dates(listing)
-
-
-def _files(client: Client, root: str, prefix: str, kinds: Sequence[Kind]) -> list[Published] | str:
-    url = f"{root}/dumpstatus.json"
-    text = client.page(url)
-    if text is None:
-        return "it has no dumpstatus.json"
-    return files_of_run(parse_status(text, url), kinds, prefix=prefix, url=url)
-
-
-def _make_room(folder: Path, jobs: list[_Job]) -> None:
-    """Make the folder, and see that all files will fit."""
-    try:
+def _prepare_folder(folder: Path, jobs: Sequence[Job]) -> None:
+    """Make the folder, and check that all files will fit."""
+    with explain_write_errors(folder, "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
         needed = 0
         for job in jobs:
-            begun = part_of(job.path)
-            here = begun.stat().st_size if begun.is_file() else 0
+            here = job.part.stat().st_size if job.part.is_file() else 0
             complete = job.path.is_file() and job.path.stat().st_size == job.file.size
             needed += 0 if complete else max(job.file.size - here, 0)
         free = shutil.disk_usage(folder).free
-    except OSError as error:
-        raise StorageError(
-            f"{folder} cannot be written: {error.strerror or error}; choose another folder"
-        ) from error
     if needed > free:
         raise StorageError(
-            f"{folder} has {free / 1e9:,.1f} GB of room, and {needed / 1e9:,.1f} GB are to come: "
-            "make room, or choose another folder"
+            f"{folder} has {free / 1e9:,.1f} GB of free space, but {needed / 1e9:,.1f} GB are "
+            "needed: make room, or choose another folder"
         )
-    unchecked = [job.file.name for job in jobs if not (job.file.sha1 or job.file.md5)]
-    if unchecked:
+    unverified = [job.file.name for job in jobs if not job.file.has_checksum]
+    if unverified:
         _LOG.warning(
-            "the mirror has no checksum of %s: only its length is checked", ", ".join(unchecked)
+            "the mirror has no checksum of %s: only its length is checked", ", ".join(unverified)
         )
 
 
-# Two at a time
+def _fetch_all(
+    client: Client, jobs: Sequence[Job], progress: DownloadProgress
+) -> list[FetchedFile]:
+    """Fetch all files, two at a time; the first error stops the others, which can be resumed.
 
-
-def _fetch_all(client: Client, jobs: list[_Job], progress: Progress) -> list[Fetched]:
-    """Fetch all files; the first that cannot be had ends the others, which can be continued.
-
-    The threads are daemons: one that waits for a silent server must not keep Ctrl-C waiting too.
+    The threads are daemons, unlike those of an executor: Ctrl-C must not wait for a silent server.
     """
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    finished: queue.SimpleQueue[tuple[int, State | BaseException]] = queue.SimpleQueue()
-    for number in range(len(jobs)):
-        waiting.put(number)
+    states: list[Future[State]] = [Future() for _ in jobs]
+    waiting = list(zip(jobs, states, strict=True))[::-1]
 
     def work() -> None:
         while not client.stop.is_set():
             try:
-                number = waiting.get_nowait()
-            except queue.Empty:
+                job, state = waiting.pop()
+            except IndexError:
                 return
-            job = jobs[number]
             try:
-                state = fetch(client, job.url, job.path, job.file, progress)
+                state.set_result(fetch(client, job, progress))
             except BaseException as error:
-                finished.put((number, error))
-            else:
-                finished.put((number, state))
+                state.set_exception(error)
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(_CONNECTIONS)]
     for thread in threads:
         thread.start()
-    states: dict[int, State] = {}
     try:
-        while len(states) < len(jobs):
-            number, told = finished.get()
-            if isinstance(told, BaseException):
-                raise told
-            states[number] = told
+        for finished in as_completed(states):
+            finished.result()
     finally:
         client.stop.set()
         for thread in threads:
             thread.join(timeout=1.0)
     return [
-        Fetched(job.wiki, job.file.kind, job.path, job.file.size, states[number])
-        for number, job in enumerate(jobs)
+        FetchedFile(job.wiki, job.file.kind, job.path, job.file.size, state.result())
+        for job, state in zip(jobs, states, strict=True)
     ]

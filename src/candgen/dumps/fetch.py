@@ -1,25 +1,28 @@
-"""Fetching files from servers that cut off, stall, lie and are busy.
+"""One file fetched over an unreliable connection, and verified.
 
-What counts is what was published of a file: its size and checksum. It goes to a file that ends in
-.part, which a later attempt continues, and gets its name when all of it is right.
+The file must have the size and checksum that were published. It is written to a file that ends in
+.part, which a later attempt resumes, and gets its name when it is complete.
 """
 
 import hashlib
 import http.client
 import os
 import re
-import urllib.error
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
-from candgen.dumps.http_client import NO_SUCH_RANGE, Client, Stopped, reason_of
-from candgen.dumps.published import DownloadError, Published
+from candgen.dumps.file_errors import explain_write_errors
+from candgen.dumps.http_client import Client, DownloadStopped, describe_problem, is_range_error
+from candgen.dumps.published import DownloadError, PublishedFile
 from candgen.errors import StorageError
 
 _CHUNK = 1 << 18  # bytes
+_ADVICE = "make room, or choose another folder"
+
+DownloadProgress = Callable[[str, int, int], object]
+"""Called, by other threads, with a file's name, the bytes of it that are here, and its size."""
 
 
 class State(StrEnum):
@@ -30,59 +33,55 @@ class State(StrEnum):
     THERE = "there already"
 
 
-class _Short(Exception):  # noqa: N818
-    """Fewer bytes came than were published."""
+class Job(NamedTuple):
+    """A file to fetch, and its place."""
+
+    wiki: str
+    url: str
+    path: Path
+    file: PublishedFile
+
+    @property
+    def part(self) -> Path:
+        """The path of the file while it is incomplete."""
+        return self.path.with_name(f"{self.path.name}.part")
 
 
-class _Changed(Exception):  # noqa: N818
-    """What the server has is not what the part is a part of."""
+class _FileChangedError(OSError):
+    """The server has another file than the one that was published or begun."""
 
 
-def fetch(
-    client: Client,
-    url: str,
-    path: Path,
-    file: Published,
-    progress: Callable[[str, int, int], object],
-) -> State:
-    """Fetch a file, unless it is here and right; from where an earlier attempt ended."""
-    if is_right(path, file):
+class _ConnectionLostError(http.client.HTTPException):
+    """Fewer bytes came than were published; not an OSError, as those of the disk are."""
+
+
+def fetch(client: Client, job: Job, progress: DownloadProgress) -> State:
+    """Fetch a file, or the rest of it, unless it is here and complete."""
+    file, part = job.file, job.part
+    if checksum_matches(job.path, file):
         progress(file.name, file.size, file.size)
         return State.THERE
-    part = part_of(path)
-    if not (file.sha1 or file.md5):
-        part.unlink(missing_ok=True)  # nothing would tell if it is a part of something else
+    if not file.has_checksum:
+        part.unlink(missing_ok=True)  # it may be a part of another version
     state = State.RESUMED if part.exists() else State.FETCHED
     for attempt in (1, 2):
-        _complete(client, url, part, file, progress)
-        if is_right(part, file):
-            with _written(path):
-                part.replace(path)
+        _complete_part(client, job, progress)
+        if checksum_matches(part, file):
+            with explain_write_errors(job.path, _ADVICE):
+                part.replace(job.path)
             return state if attempt == 1 else State.FETCHED
         part.unlink()
     raise DownloadError(
-        f"{url} came twice with a wrong checksum: try again later, or another mirror (--mirror)"
+        f"{job.url} came twice with a wrong checksum: try again later, or another mirror (--mirror)"
     )
 
 
-def part_of(path: Path) -> Path:
-    """Where a file lies as long as it is not all there.
-
-    >>> part_of(Path("fowiki.sql.gz")).name
-    'fowiki.sql.gz.part'
-    """
-    return path.with_name(f"{path.name}.part")
-
-
-def is_right(path: Path, file: Published) -> bool:
-    """Whether a file is there, has the published size, and the published checksum if there is one.
-
-    Its name alone says nothing: an older program may have written it.
-    """
+def checksum_matches(path: Path, file: PublishedFile) -> bool:
+    """Return whether a file exists with the published size and, if there is one, checksum."""
     try:
         if not path.is_file() or path.stat().st_size != file.size:
             return False
-        if not (file.sha1 or file.md5):
+        if not file.has_checksum:
             return True
         with path.open("rb") as opened:
             found = hashlib.file_digest(opened, "sha1" if file.sha1 else "md5").hexdigest()
@@ -91,70 +90,54 @@ def is_right(path: Path, file: Published) -> bool:
     return found == (file.sha1 or file.md5)
 
 
-def _complete(
-    client: Client,
-    url: str,
-    part: Path,
-    file: Published,
-    progress: Callable[[str, int, int], object],
-) -> None:
-    """Make the part as long as the file is, however often the connection breaks."""
+def _complete_part(client: Client, job: Job, progress: DownloadProgress) -> None:
+    """Make the part as long as the file, however often the connection breaks."""
+    part, size = job.part, job.file.size
     condition: dict[str, str] = {}
-    failures, furthest = 0, _size(part) if _size(part) <= file.size else 0
-    while _size(part) != file.size or not part.exists():
-        problem: Exception
-        try:
-            _receive(client, url, part, file, condition, progress)
-            continue
-        except urllib.error.HTTPError as error:
-            error.close()
-            problem = error
-        except (_Short, _Changed, http.client.HTTPException, OSError) as error:
-            problem = error
-        if isinstance(problem, StorageError):
-            raise problem
-        if isinstance(problem, _Changed) or getattr(problem, "code", 0) == NO_SUCH_RANGE:
+    furthest = _size(part) if _size(part) <= size else 0
+
+    def has_progressed(problem: Exception) -> bool:
+        """Only a byte that never came before counts: else a server could keep us for ever."""
+        nonlocal furthest
+        if isinstance(problem, _FileChangedError) or is_range_error(problem):
             part.unlink(missing_ok=True)
-        # Only a byte that never came before is progress: else a server could keep us for ever.
-        failures = 1 if _size(part) > furthest else failures + 1
-        furthest = max(furthest, _size(part))
-        client.wait(url, problem, failures)
+        before, furthest = furthest, max(furthest, _size(part))
+        return furthest > before
+
+    if _size(part) != size or not part.exists():
+        client.retry(job.url, lambda: _receive(client, job, condition, progress), has_progressed)
 
 
 def _receive(
-    client: Client,
-    url: str,
-    part: Path,
-    file: Published,
-    condition: dict[str, str],
-    progress: Callable[[str, int, int], object],
+    client: Client, job: Job, condition: dict[str, str], progress: DownloadProgress
 ) -> None:
-    """Append what the server gives to the part.
+    """Append the bytes that the server sends to the part.
 
-    ``condition`` keeps what the server called this version of the file, so that it does not go on
-    with another one.
+    ``condition`` keeps the version of the file that the server named, so that a later request does
+    not continue with another one.
     """
-    start = _size(part) if _size(part) <= file.size else 0
+    part = job.part
+    start = _size(part) if _size(part) <= job.file.size else 0
     headers = {"Range": f"bytes={start}-", **condition} if start else {}
-    with client.open(url, headers) as response:
-        start = _start_of(response, file, start)
+    with client.open(job.url, headers) as response:
+        start = _find_start(response, job.file, start)
         etag = response.headers.get("ETag") or ""
         version = etag if etag.startswith('"') else response.headers.get("Last-Modified")
         condition.update({"If-Range": version} if version else {})
-        with _written(part), part.open("ab" if start else "wb") as opened:
-            _copy(client, response, opened, file, start, progress)
+        with explain_write_errors(part, _ADVICE), part.open("ab" if start else "wb") as opened:
+            _copy(client, response, opened, job.file, start, progress)
 
 
-def _start_of(response: Any, file: Published, start: int) -> int:  # noqa: ANN401
-    """Where in the file the answer begins; 0 if the server does not know ranges."""
+def _find_start(response: Any, file: PublishedFile, start: int) -> int:  # noqa: ANN401
+    """Return the place in the file at which the answer begins: 0 from a server without ranges."""
     if response.status != http.client.PARTIAL_CONTENT:
         length = response.headers.get("Content-Length") or str(file.size)
-        if not (file.sha1 or file.md5) and length != str(file.size):
-            raise _Changed(f"the server has {length} bytes, {file.size} were published")
+        if not file.has_checksum and length != str(file.size):
+            raise _FileChangedError(f"the server has {length} bytes, {file.size} were published")
         return 0
     found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range") or "")
     if not found or int(found[1]) != start or found[2] not in ("*", str(file.size)):
-        raise _Changed("the server has another version of the file than was published")
+        raise _FileChangedError("the server has another version of the file than was published")
     return start
 
 
@@ -162,38 +145,26 @@ def _copy(
     client: Client,
     response: Any,  # noqa: ANN401
     part: BinaryIO,
-    file: Published,
+    file: PublishedFile,
     done: int,
-    progress: Callable[[str, int, int], object],
+    progress: DownloadProgress,
 ) -> None:
-    # What a server says of the length does not count, and what comes after it is not looked at.
+    # The length that the server states is ignored: the published size counts.
     progress(file.name, done, file.size)
     while done < file.size:
         if client.stop.is_set():
-            raise Stopped
+            raise DownloadStopped
         try:
             chunk = response.read1(min(_CHUNK, file.size - done))
         except (OSError, ValueError) as error:
-            raise _Short(reason_of(error)) from error
+            raise _ConnectionLostError(describe_problem(error)) from error
         if not chunk:
-            raise _Short("the connection ended early")
+            raise _ConnectionLostError("the connection ended early")
         part.write(chunk)
         done += len(chunk)
         progress(file.name, done, file.size)
     part.flush()
     os.fsync(part.fileno())
-
-
-@contextmanager
-def _written(path: Path) -> Iterator[None]:
-    """Tell a full disk from a broken connection."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(
-            f"{path} cannot be written: {error.strerror or error}; make room, or choose another "
-            "folder"
-        ) from error
 
 
 def _size(path: Path) -> int:

@@ -1,14 +1,14 @@
-"""The name in a title: what stands before the parenthesis that tells it from others."""
+"""The parenthesis at the end of a title that tells pages of one name apart."""
 
 import re
 
 _PARENTHESIS = re.compile(r"(?<=\S)(?:\s+\((?:[^()]|\([^()]*\))*\)|\s*（[^（）]*）)\s*$")
 
 
-def without_parenthesis(title: str) -> str:
-    """Drop what tells pages of one name apart.
+def remove_parenthesis(title: str) -> str:
+    """Return the name in a title. A parenthesis without a space before it, as in f(x), stays.
 
-    >>> without_parenthesis("Paris (mythology)"), without_parenthesis("Paris, Texas")
+    >>> remove_parenthesis("Paris (mythology)"), remove_parenthesis("Paris, Texas")
     ('Paris', 'Paris, Texas')
     """
     return _PARENTHESIS.sub("", title)

@@ -1,7 +1,8 @@
-"""A mention table written piece by piece, as `MentionTable.write` would write the whole."""
+"""Parquet files written piece by piece, in row groups of equal size."""
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,40 +11,64 @@ from candgen.tables.mention_table import MentionTable
 from candgen.tables.rows import SCHEMA
 
 ROW_GROUP = 1 << 20
-"""Rows in a group, all but the last: the file is the same however the pieces were cut."""
+"""Rows in each group but the last, so that the file does not depend on the pieces."""
 
 
-class TableWriter:
-    """Writes pieces of a table whose mentions come in order; no mention is in two pieces."""
+class RowGroupWriter:
+    """Writes the rows of many tables to one file."""
+
+    def __init__(self, target: Path | BinaryIO, schema: pa.Schema) -> None:
+        self._writer = pq.ParquetWriter(target, schema, compression="zstd")
+        self._waiting = schema.empty_table()
+        self.rows = 0
+
+    def write(self, table: pa.Table) -> None:
+        """Add rows; those of the last, incomplete group wait in memory."""
+        self.rows += table.num_rows
+        self._waiting = pa.concat_tables([self._waiting, table])
+        while self._waiting.num_rows >= ROW_GROUP:
+            self.write_group()
+
+    def write_group(self) -> None:
+        """Write the next row group, which may have no rows."""
+        self._writer.write_table(self._waiting.slice(0, ROW_GROUP), ROW_GROUP)
+        self._waiting = self._waiting.slice(ROW_GROUP)
+
+    def close(self, metadata: Mapping[str, str] | None = None) -> None:
+        """Write the last group and, if given, metadata of the file."""
+        if self._waiting.num_rows:
+            self.write_group()
+        if metadata is not None:
+            self._writer.add_key_value_metadata(dict(sorted(metadata.items())))
+        self._writer.close()
+
+
+class MentionTableWriter:
+    """Writes a mention table in pieces, as `MentionTable.write` writes a whole one.
+
+    The mentions of the pieces are in order, and no mention is in two of them.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._writer = pq.ParquetWriter(path, SCHEMA, compression="zstd")
-        self._waiting = SCHEMA.empty_table()
-        self.pairs = 0
+        self._groups = RowGroupWriter(path, SCHEMA)
         self.occurrences = 0
 
+    @property
+    def pairs(self) -> int:
+        """The number of rows so far."""
+        return self._groups.rows
+
     def write(self, rows: pa.Table, *, minimum: int = 1) -> int:
-        """Add rows, summed by pair; how many occurrences pairs below the minimum had."""
+        """Add rows, summed by pair; return the occurrences of pairs below the minimum."""
         rows = MentionTable.from_arrow(rows).arrow
         counts = rows["count"].to_numpy()
         rare = counts < minimum
         if rare.any():
             rows = rows.filter(pa.array(~rare))
-        self.pairs += rows.num_rows
         self.occurrences += int(counts[~rare].sum())
-        self._put(rows)
+        self._groups.write(rows)
         return int(counts[rare].sum())
 
-    def _put(self, rows: pa.Table) -> None:
-        waiting = pa.concat_tables([self._waiting, rows])
-        whole = waiting.num_rows - waiting.num_rows % ROW_GROUP
-        for start in range(0, whole, ROW_GROUP):
-            self._writer.write_table(waiting.slice(start, ROW_GROUP), ROW_GROUP)
-        self._waiting = waiting.slice(whole)
-
     def close(self, metadata: Mapping[str, str]) -> None:
-        """Write what is left, and what the file says of itself."""
-        if self._waiting.num_rows:
-            self._writer.write_table(self._waiting, ROW_GROUP)
-        self._writer.add_key_value_metadata(dict(sorted(metadata.items())))
-        self._writer.close()
+        """Write the last rows and the metadata of the file."""
+        self._groups.close(metadata)

@@ -1,4 +1,8 @@
-"""Work that is done by several processes, and ends when the one that wants it does."""
+"""Work for several worker processes, which end when the process that started them does.
+
+`concurrent.futures` is not used: its process pool can neither end busy workers at once nor tell
+with which status a worker was killed.
+"""
 
 import multiprocessing
 import os
@@ -8,22 +12,29 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from candgen.errors import CandgenError, StorageError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+_LOST = (EOFError, BrokenPipeError, ConnectionResetError)
 
 
-def in_parallel(
+class _Failure(NamedTuple):
+    """An error of a worker, to be raised by the process that started it."""
+
+    error: Exception
+
+
+def run_in_parallel(
     work: Callable[[Task], Result], tasks: Iterable[Task], *, workers: int
 ) -> Iterator[Result]:
-    """Give what ``work`` returns for each task, in the order in which they are done.
+    """Yield what ``work`` returns for each task, in the order in which they are finished.
 
-    With one worker there is no other process. With more, ``work``, tasks and results travel
-    between processes, a task is taken from ``tasks`` when a worker is free, and an error in a
-    worker is raised here. However this ends, also if this process is killed, the workers end.
+    One worker is this process itself. Several are processes, to which ``work``, tasks and results
+    are sent: a task is taken from ``tasks`` when a worker is free, and an error in a worker is
+    raised here. The workers end with this generator, and if this process is killed.
     """
     if workers == 1:
         yield from map(work, tasks)
@@ -32,37 +43,42 @@ def in_parallel(
     busy: dict[Connection, BaseProcess] = {}
     try:
         for _, task in zip(range(workers), waiting, strict=False):
-            connection, process = _start(work)
+            connection, process = _start_worker(work)
             busy[connection] = process
             _send(connection, process, task)
         while busy:
             for connection in cast("list[Connection]", wait(list(busy))):
-                result = _received(connection, busy[connection])
+                result = _receive(connection, busy[connection])
                 try:
                     _send(connection, busy[connection], next(waiting))
                 except StopIteration:
-                    _end(connection, busy.pop(connection))
+                    _end_worker(connection, busy.pop(connection))
                 yield cast("Result", result)
     finally:
         for connection, process in busy.items():
             process.terminate()
-            _end(connection, process)
+            _end_worker(connection, process)
 
 
-def _start(work: Callable[[Task], Result]) -> tuple[Connection, BaseProcess]:
+def _start_worker(work: Callable[[Task], Result]) -> tuple[Connection, BaseProcess]:
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of our threads
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(work, theirs), daemon=True)
     process.start()
-    theirs.close()  # so that its end is seen here
+    theirs.close()  # so that reading ours ends when the worker does
     return ours, process
 
 
+def _end_worker(connection: Connection, process: BaseProcess) -> None:
+    connection.close()
+    process.join()
+
+
 def _serve(work: Callable[[Task], Result], connection: Connection) -> None:
-    """Do tasks until there are no more; runs in the worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that we work for
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+    """Do tasks until the connection is closed; runs in the worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    with suppress(*_LOST):
         while True:
             task = connection.recv()
             answer: object
@@ -70,48 +86,38 @@ def _serve(work: Callable[[Task], Result], connection: Connection) -> None:
                 answer = work(task)
             except CandgenError as error:
                 answer = _Failure(error)
-            except Exception as error:  # raised again by who wants the result
+            except Exception as error:  # not every exception can be sent to another process
                 answer = _Failure(RuntimeError(f"{type(error).__name__}: {error}"))
             connection.send(answer)
 
 
-def _end_with_parent() -> None:
-    """Wait until the process that we work for is gone: what we write then may be in the way."""
+def _exit_with_parent() -> None:
+    """Exit when the parent has ended, so that no later run meets files of this worker."""
     if (parent := multiprocessing.parent_process()) is not None:
         parent.join()
         os._exit(1)
 
 
-class _Failure:
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-
 def _send(connection: Connection, process: BaseProcess, task: object) -> None:
     try:
         connection.send(task)
-    except (BrokenPipeError, ConnectionResetError) as error:
-        raise _ended(process) from error
+    except _LOST as error:
+        raise _describe_lost_worker(process) from error
 
 
-def _ended(process: BaseProcess) -> StorageError:
-    process.join()
-    return StorageError(
-        f"a worker process was ended from outside (status {process.exitcode}), perhaps for want of "
-        "memory: use fewer workers"
-    )
-
-
-def _received(connection: Connection, process: BaseProcess) -> object:
+def _receive(connection: Connection, process: BaseProcess) -> object:
     try:
         answer = connection.recv()
-    except (EOFError, ConnectionResetError) as error:
-        raise _ended(process) from error
+    except _LOST as error:
+        raise _describe_lost_worker(process) from error
     if isinstance(answer, _Failure):
         raise answer.error
     return answer
 
 
-def _end(connection: Connection, process: BaseProcess) -> None:
-    connection.close()
+def _describe_lost_worker(process: BaseProcess) -> StorageError:
     process.join()
+    return StorageError(
+        f"a worker process was killed (exit status {process.exitcode}), possibly out of memory: "
+        "use fewer workers"
+    )

@@ -1,7 +1,7 @@
-"""What a mirror of Wikimedia's dumps publishes: which runs of a wiki, and which files of a run.
+"""What a mirror of Wikimedia's dumps publishes: the runs of a wiki, and the files of a run.
 
-``{mirror}/{wiki}/`` lists the runs by date, and ``{mirror}/{wiki}/{date}/dumpstatus.json`` says of
-each job of a run whether it is done, and which files it made.
+``{mirror}/{wiki}/`` lists the runs by date, and ``{mirror}/{wiki}/{date}/dumpstatus.json`` has the
+status of each job of a run and the files that it made.
 """
 
 import json
@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from candgen.errors import CandgenError, ParameterError, shown
+from candgen.errors import CandgenError, shown
 
 
 class DownloadError(CandgenError, OSError):
-    """Something cannot be had from a mirror, or is not what the mirror says it is."""
+    """A file cannot be downloaded from a mirror, or differs from what the mirror published."""
 
 
 class Kind(StrEnum):
@@ -28,7 +28,7 @@ class Kind(StrEnum):
     LANGLINKS = "langlinks"
 
 
-class Published(NamedTuple):
+class PublishedFile(NamedTuple):
     """A file of a run, as its dumpstatus.json describes it."""
 
     kind: Kind
@@ -37,6 +37,11 @@ class Published(NamedTuple):
     sha1: str
     md5: str
     """Checksums in hexadecimal, empty if there is none."""
+
+    @property
+    def has_checksum(self) -> bool:
+        """Whether its content can be verified."""
+        return bool(self.sha1 or self.md5)
 
 
 # The jobs that make a kind of file, the best first: large wikis have their articles in pieces, and
@@ -48,50 +53,12 @@ _JOBS: Mapping[Kind, tuple[str, ...]] = {
     Kind.SITEINFO: ("namespaces",),
     Kind.LANGLINKS: ("langlinkstable",),
 }
-_PROJECTS = "wiki|wiktionary|wikibooks|wikinews|wikiquote|wikisource|wikiversity|wikivoyage"
-_WIKI = re.compile(rf"[a-z][a-z0-9_]*(?:{_PROJECTS})")
-_LANGUAGE = re.compile(r"[a-z]{2,}(?:[-_][a-z0-9]+)*")
-# Wikipedias whose databases are not called after their present code.
-_DATABASES = {
-    "be-tarask": "be_x_old",
-    "bho": "bh",
-    "cbk": "cbk_zam",
-    "egl": "eml",
-    "gsw": "als",
-    "lzh": "zh_classical",
-    "nan": "zh_min_nan",
-    "nb": "no",
-    "nrf": "nrm",
-    "rup": "roa_rup",
-    "sgs": "bat_smg",
-    "vro": "fiu_vro",
-    "yue": "zh_yue",
-}
 
 
-def database_name(language: str) -> str:
-    """The name that a Wikipedia has among the dumps; that of another project is taken as it is.
+def find_run_dates(listing: str) -> list[str]:
+    """Return the dates that a mirror's page on a wiki links to, the newest first.
 
-    >>> database_name("fo"), database_name("zh-min-nan"), database_name("be-tarask")
-    ('fowiki', 'zh_min_nanwiki', 'be_x_oldwiki')
-    >>> database_name("fowiktionary")
-    'fowiktionary'
-    """
-    code = language.strip().lower()
-    if _WIKI.fullmatch(code):
-        return code
-    if not _LANGUAGE.fullmatch(code):
-        raise ParameterError(
-            f"the language is {shown(language)}, expected a code such as fo or zh-min-nan, "
-            "or the name of a wiki such as fowiki"
-        )
-    return f"{_DATABASES.get(code.replace('_', '-'), code.replace('-', '_'))}wiki"
-
-
-def run_dates(listing: str) -> list[str]:
-    """The dates that a mirror's page on a wiki links to, the newest first.
-
-    >>> run_dates('<a href="20230501/">20230501/</a> <a href="20230520/">..</a> <a href="latest/">')
+    >>> find_run_dates('<a href="20230501/">20230501/</a> <a href="20230520/"> <a href="latest/">')
     ['20230520', '20230501']
     """
     found = re.findall(r"""href=["']?(?:[^"'\s>]*/)?(\d{8})/?["'\s>]""", listing)
@@ -99,64 +66,57 @@ def run_dates(listing: str) -> list[str]:
 
 
 def parse_status(text: str, url: str) -> Mapping[str, Any]:
-    """The jobs of a dumpstatus.json, by name."""
+    """Return the jobs of a dumpstatus.json by name."""
     try:
         jobs = json.loads(text)["jobs"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise _unexpected(url, "no jobs") from error
+        raise _describe_invalid(url, "no jobs") from error
     if not isinstance(jobs, dict) or not all(isinstance(job, dict) for job in jobs.values()):
-        raise _unexpected(url, "jobs that are none")
+        raise _describe_invalid(url, "invalid jobs")
     return jobs
 
 
-def files_of_run(
+def select_files(
     jobs: Mapping[str, Any], kinds: Sequence[Kind], *, prefix: str, url: str
-) -> list[Published] | str:
-    """The files of all these kinds; or what is not done yet.
+) -> list[PublishedFile] | str:
+    """Return the files of all these kinds; or the job that is not done yet, and its status.
 
     The names of all files must begin with ``prefix``. Runs that are older than the job that writes
     a siteinfo file are complete without.
     """
-    found: dict[str, Published] = {}
+    found: dict[str, PublishedFile] = {}
     for kind in kinds:
         names = _JOBS[kind]
-        done = next((name for name in names if _state(jobs, name) == "done"), None)
+        status = {name: str(jobs[name].get("status", "unknown")) for name in names if name in jobs}
+        done = next((name for name in names if status.get(name) == "done"), None)
         if done is not None:
-            for file in _files_of_job(jobs[done], kind, prefix=prefix, url=url):
-                found.setdefault(file.name, file)
-        elif kind is not Kind.SITEINFO or any(name in jobs for name in names):
-            return f"{names[-1]}: {_state(jobs, names[-1])}"
+            files = jobs[done].get("files")
+            if not isinstance(files, dict) or not files:
+                raise _describe_invalid(url, f"no files of the job for {kind.value}")
+            for name, about in files.items():
+                found.setdefault(name, _parse_file(name, about, kind, prefix=prefix, url=url))
+        elif kind is not Kind.SITEINFO or status:
+            return f"{names[-1]}: {status.get(names[-1], 'missing')}"
     return list(found.values())
 
 
-def _state(jobs: Mapping[str, Any], name: str) -> str:
-    return str(jobs[name].get("status", "unknown")) if name in jobs else "missing"
-
-
-def _files_of_job(job: Mapping[str, Any], kind: Kind, *, prefix: str, url: str) -> list[Published]:
-    files = job.get("files")
-    if not isinstance(files, dict) or not files:
-        raise _unexpected(url, f"no files of the job for {kind.value}")
-    return [_file(name, about, kind, prefix=prefix, url=url) for name, about in files.items()]
-
-
-def _file(name: str, about: object, kind: Kind, *, prefix: str, url: str) -> Published:
-    # A name becomes that of a file here: it must not lead out of its folder.
+def _parse_file(name: str, about: object, kind: Kind, *, prefix: str, url: str) -> PublishedFile:
+    # The name becomes that of a local file: it must not lead out of its folder.
     if not re.fullmatch(re.escape(prefix) + r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*", name):
-        raise _unexpected(url, f"a file named {shown(name)}, expected {prefix}...")
+        raise _describe_invalid(url, f"a file named {shown(name)}, expected {prefix}...")
     size = about.get("size") if isinstance(about, dict) else None
     if not isinstance(about, dict) or type(size) is not int or size < 0:
-        raise _unexpected(url, f"no size of {name}")
-    sums = {each: about.get(each, "") for each in ("sha1", "md5")}
-    for each, length in (("sha1", 40), ("md5", 32)):
-        if not isinstance(sums[each], str) or not re.fullmatch(
-            rf"(?:[0-9a-fA-F]{{{length}}})?", sums[each]
-        ):
-            raise _unexpected(url, f"{shown(sums[each])} for the {each} of {name}")
-    return Published(kind, name, size, sums["sha1"].lower(), sums["md5"].lower())
+        raise _describe_invalid(url, f"no size of {name}")
+    sums = []
+    for algorithm, length in (("sha1", 40), ("md5", 32)):
+        value = about.get(algorithm, "")
+        if not isinstance(value, str) or not re.fullmatch(rf"([0-9a-fA-F]{{{length}}})?", value):
+            raise _describe_invalid(url, f"{shown(value)} for the {algorithm} of {name}")
+        sums.append(value.lower())
+    return PublishedFile(kind, name, size, *sums)
 
 
-def _unexpected(url: str, what: str) -> DownloadError:
+def _describe_invalid(url: str, what: str) -> DownloadError:
     return DownloadError(
         f"{url} is not what a mirror publishes, it has {what}: "
         "try again later, another run (--date) or another mirror (--mirror)"

@@ -1,7 +1,7 @@
-"""The folder beside an output in which it comes into being, and from which a run is resumed.
+"""The work folder beside an output: a run is made there, and resumed from there.
 
-A part that is finished has a tally there, written after its tables. The output itself is made there
-too and moved to its place last, so whatever ends a run, there is no half of an output.
+A part that is finished has its statistics there, written after its tables. The output itself is
+made there too and moved to its place last, so an interrupted run leaves no incomplete output.
 """
 
 import json
@@ -11,49 +11,47 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from candgen.dumps.file_errors import explain_write_errors
 from candgen.errors import StorageError
 from candgen.storage.atomic import try_lock, write_text
 
 _PLAN = "plan.json"
 _LOCK = "lock"
+_STATISTICS = ".tally"
 
 
 class Workspace:
-    """The work folder of an output, for one run at a time; who begins it finishes it."""
+    """The work folder of an output, locked by one run at a time."""
 
     def __init__(self, output: Path) -> None:
         self.folder = output.with_name(f".{output.name}.parts")
         self._lock: BinaryIO | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"folder": self.folder, "_lock": None}  # workers write for the one that holds it
+        return {"folder": self.folder, "_lock": None}  # the parent of the workers holds the lock
 
     def begin(self, plan: Mapping[str, Any], *, resume: bool) -> None:
-        """Make the folder; what another run left there is kept only if this one resumes it."""
+        """Make the folder and lock it; keep the files of an earlier run only to resume it."""
         wanted = json.dumps(plan, ensure_ascii=False, sort_keys=True)
-        self._refuse_foreign()
-        self._lock = self._locked()
+        self._check_is_workspace()
+        self._lock = self._make_and_lock()
         if resume and (self.folder / _PLAN).exists():
-            self._check(wanted)
+            self._check_plan(wanted)
             return
-        self._clear()
-        write_text(self.folder / _PLAN, wanted)
-
-    def _clear(self) -> None:
         for path in self.folder.iterdir():
             if path.is_dir():
                 shutil.rmtree(path)
             elif path.name != _LOCK:
                 path.unlink()
+        write_text(self.folder / _PLAN, wanted)
 
-    def _locked(self) -> BinaryIO:
-        """Make the folder if need be, and see to it that no other process works in it."""
+    def _make_and_lock(self) -> BinaryIO:
         try:
             while True:
                 self.folder.mkdir(exist_ok=True)
                 try:
                     file = (self.folder / _LOCK).open("ab")
-                except FileNotFoundError:  # another run has just ended, with its folder
+                except FileNotFoundError:  # another run has just removed the folder
                     continue
                 if not try_lock(file):
                     file.close()
@@ -61,9 +59,9 @@ class Workspace:
                         f"another run is at work in {self.folder}: wait for it, or choose another "
                         "output"
                     )
-                if _is_there(file, self.folder / _LOCK):
+                if _has_name(file, self.folder / _LOCK):
                     return file
-                file.close()  # it was that of a run which has just ended
+                file.close()  # it is the lock of a run that has just removed the folder
         except StorageError:
             raise
         except OSError as error:
@@ -71,7 +69,7 @@ class Workspace:
                 f"{self.folder} cannot be made: {error.strerror or error}; choose another output"
             ) from error
 
-    def _check(self, wanted: str) -> None:
+    def _check_plan(self, wanted: str) -> None:
         try:
             found = (self.folder / _PLAN).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
@@ -79,81 +77,91 @@ class Workspace:
         if found != wanted:
             self.release()
             raise StorageError(
-                f"what {self.folder} holds comes from other files or other options and cannot be "
-                "resumed: leave out --resume to start over"
+                f"the work in {self.folder} was begun with other files or other options and cannot "
+                "be resumed: leave out --resume to start over"
             )
 
     def discard(self) -> None:
-        """Delete the folder with everything in it, and let others have its place."""
-        self._refuse_foreign()
+        """Delete the folder with all its files, and unlock it."""
+        self._check_is_workspace()
         shutil.rmtree(self.folder, ignore_errors=True)
         self.release()
 
     def release(self) -> None:
-        """Let other runs have the folder; what is finished stays there."""
+        """Unlock the folder and keep its files."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
-    def _refuse_foreign(self) -> None:
-        if self.folder.is_symlink() or (self.folder.exists() and not self._is_ours()):
+    def _check_is_workspace(self) -> None:
+        """Raise StorageError if something else than a work folder is at its path."""
+        if self.folder.is_symlink() or (self.folder.exists() and not self._is_workspace()):
             raise StorageError(
                 f"{self.folder} is where the parts of the output would go, and holds something "
                 "else: move it away or choose another output"
             )
 
-    def _is_ours(self) -> bool:
+    def _is_workspace(self) -> bool:
         if not self.folder.is_dir():
             return False
-        # A run that was killed may have left the start of its plan.
+        # A run that was killed may have left the beginning of its plan.
         names = {path.name for path in self.folder.iterdir()}
         begun = all(name == _LOCK or name.startswith(".candgen-") for name in names)
         return begun or _PLAN in names
 
-    def table(self, kind: str, part: int, number: int) -> Path:
-        """Name a table of a part."""
+    def table(self, kind: str, part: int, number: int = 0) -> Path:
+        """Return the path of a table of a part."""
         return self.folder / f"{part:06}-{number:04}.{kind}"
 
     def tables(self, kind: str) -> list[Path]:
-        """Name all tables of a kind."""
+        """Return the paths of all tables of a kind."""
         return sorted(self.folder.glob(f"*.{kind}"))
 
-    def close_part(self, part: int, tally: str) -> None:
-        """Record that all tables of a part are there, with its tally."""
-        write_text(self._tally(part), tally)
+    def finish_part(self, part: int, statistics: str) -> None:
+        """Record that all tables of a part are there, with its statistics."""
+        write_text(self.folder / f"{part:06}{_STATISTICS}", statistics)
 
-    def finished(self, part: int) -> str | None:
-        """Return the tally of a part if the part is finished."""
-        try:
-            return self._tally(part).read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
-
-    @property
-    def has_finished_parts(self) -> bool:
-        """Whether there is anything to resume."""
-        return any(self.folder.glob("*.tally"))
-
-    def _tally(self, part: int) -> Path:
-        return self.folder / f"{part:06}.tally"
+    def finished_parts(self) -> dict[int, str]:
+        """Return the statistics of the finished parts by number."""
+        paths = sorted(self.folder.glob(f"*{_STATISTICS}"))
+        return {int(path.stem): path.read_text(encoding="utf-8") for path in paths}
 
     def finish(self, outputs: Iterable[Path]) -> None:
-        """Move outputs, which were made here under their names, to their places, in order."""
+        """Move outputs, made here under their names, to their places in order; then discard."""
         for output in outputs:
             made = self.folder / output.name
-            try:
+            with explain_write_errors(output):
                 with made.open("rb") as file:
                     os.fsync(file.fileno())
                 made.replace(output)
-            except OSError as error:
-                raise StorageError(
-                    f"{output} cannot be written: {error.strerror or error}; choose another place"
-                ) from error
+        self.discard()
+
+    def finish_folder(self, made: Path, output: Path) -> None:
+        """Put a folder that was made here in place of the output, then discard."""
+        with explain_write_errors(output):
+            if output.exists():
+                output.rename(self.folder / "replaced")
+            made.rename(output)
+        self.discard()
+
+    def merge_folder(self, made: Path, output: Path, *, last: str) -> None:
+        """Put the files of a folder that was made here into the output folder, then discard.
+
+        An output that does not exist appears whole. The file that describes the others is removed
+        first and comes last.
+        """
+        with explain_write_errors(output):
+            if not output.exists():
+                made.rename(output)
+            else:
+                (output / last).unlink(missing_ok=True)
+                for path in sorted(made.iterdir(), key=lambda path: (path.name == last, path.name)):
+                    path.replace(output / path.name)
         self.discard()
 
 
-def _is_there(file: BinaryIO, path: Path) -> bool:
-    """Whether an open file still has its name."""
+def _has_name(file: BinaryIO, path: Path) -> bool:
+    """Return whether an open file is still the one at the path."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except FileNotFoundError:

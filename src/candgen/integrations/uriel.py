@@ -15,28 +15,22 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from candgen.dumps.wiki_codes import LANGUAGE_OF_WIKI
 from candgen.errors import MissingExtraError
 
 _CODES = {
-    "als": "gsw",
-    "bat-smg": "sgs",
+    **LANGUAGE_OF_WIKI,
     "be-tarask": "bel",
     "be-x-old": "bel",
-    "bh": "bho",
-    "cbk-zam": "cbk",
-    "eml": "egl",
-    "fiu-vro": "vro",
     "map-bms": "jav",
     "nb": "nor",
     "nds-nl": "nds",
     "nn": "nor",
-    "roa-rup": "rup",
+    "no": "nor",
+    "nrm": "nrm",  # also the code of Narom in ISO 639-3
     "roa-tara": "nap",
     "simple": "eng",
     "zh": "cmn",
-    "zh-classical": "lzh",
-    "zh-min-nan": "nan",
-    "zh-yue": "yue",
 }
 """ISO 639-3 codes for other codes of Wikipedia or URIEL, where nb and nn have no family."""
 

@@ -1,1 +1,1 @@
-"""From Wikidata's JSON dump to names, and to what is known of entities."""
+"""Wikidata's JSON dump to names, and to a table of entities."""

@@ -1,4 +1,4 @@
-"""An item to rows: the names that it has in some languages, and what to show of it."""
+"""An item to rows: its names in some languages, and what to display of it."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-from candgen.dumps.parenthesis import without_parenthesis
+from candgen.dumps.parenthesis import remove_parenthesis
 from candgen.errors import ParameterError
-from candgen.wikidata.items import Item, Skipped
+from candgen.wikidata.items import Item, SkipReason
 from candgen.wikidata.languages import DEFAULT, Language, parse_languages
 
-PAGES = (
+PAGE_CLASSES = (
     "Q4167410",  # disambiguation page
     "Q22808320",  # disambiguation page for names of people
     "Q66087861",  # disambiguation page for names
@@ -24,15 +24,14 @@ PAGES = (
     "Q14204246",  # page about the project
     "Q17442446",  # item for the use of the projects
 )
-"""Classes of pages that Wikipedia keeps for itself: by default their items are left out."""
+"""Classes of pages about Wikipedia itself: by default their items are left out."""
 
 _ITEM = re.compile("Q[1-9][0-9]*")
-_LONE = re.compile("[\ud800-\udfff]")
-# "Paris (mythology)": what tells pages of one name apart. Names such as "f(x)" have no space.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Source(IntEnum):
-    """Where a name comes from, a bit each; the count of a name is the number of these."""
+    """Where a name comes from, as bits; the count of a name is the number of its sources."""
 
     LABEL = 1
     ALIAS = 2
@@ -41,13 +40,13 @@ class Source(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """Which items and which of their names are wanted.
+    """Which items, and which of their names, are extracted.
 
-    Languages are codes of Wikidata's labels or of Wikipedias; ``mul`` is one, of names that hold
-    in every language. With ``mul``, such a label is also one of each language without a label of
-    its own, and such aliases are aliases of each language. An item is left out if it is an instance
-    of a class in ``not_instance_of``, or of none in ``instance_of`` unless that is empty; only what
-    it is said to be directly counts, not what its classes are subclasses of.
+    Languages are codes of Wikidata's labels or of Wikipedias; ``mul`` is the code of names for all
+    languages. With ``mul=True``, such a label is used in each language without a label of its own,
+    and such aliases in each language. An item is left out if it is an instance of a class in
+    ``not_instance_of``, or of none in ``instance_of`` unless that is empty; only the classes of its
+    own statements count, not their superclasses.
 
     >>> Selection(languages=("fo", "is"), instance_of=("Q515",)).wanted[1].site
     'iswiki'
@@ -61,12 +60,12 @@ class Selection:
     has_sitelink: bool = False
     instance_of: tuple[str, ...] = ()
     not_instance_of: tuple[str, ...] | None = None
-    """None is PAGES, but for those that ``instance_of`` asks for."""
+    """None is PAGE_CLASSES, except for those in ``instance_of``."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "languages", tuple(each.code for each in self.wanted))
         if self.not_instance_of is None:
-            left = tuple(each for each in PAGES if each not in self.instance_of)
+            left = tuple(each for each in PAGE_CLASSES if each not in self.instance_of)
             object.__setattr__(self, "not_instance_of", left)
         for name in ("instance_of", "not_instance_of"):
             _check_classes(name, getattr(self, name))
@@ -81,7 +80,7 @@ class Selection:
 
     @property
     def wanted(self) -> tuple[Language, ...]:
-        """Where an item keeps the names of each language."""
+        """The keys of each language in an item."""
         return parse_languages(self.languages)
 
 
@@ -93,75 +92,75 @@ def _check_classes(name: str, classes: object) -> None:
             raise ParameterError(f"{name} has {each!r}, expected the id of an item, such as Q5")
 
 
-class Shown(NamedTuple):
-    """What to show of an item in a language."""
+class Display(NamedTuple):
+    """What to display of an item in a language."""
 
     language: str
     name: str
     description: str | None
 
 
-class Described(NamedTuple):
+class ItemRows(NamedTuple):
     """The rows of an item."""
 
     names: dict[tuple[str, str], int]
     """From (language, mention) to its sources."""
-    shown: list[Shown]
-    illegal: int
-    """How many texts were left out: not a text, empty, or with half a character."""
+    displays: list[Display]
+    invalid: int
+    """The number of values left out: not a text, empty, or with an unpaired surrogate."""
 
 
-class Describer:
-    """Makes rows of items; `Selection` says which.
+class ItemDescriber:
+    """Makes rows of the items that `Selection` selects.
 
     >>> from candgen.wikidata.items import read_item
     >>> item = read_item(b'{"id": "Q1", "labels": {"fo": {"language": "fo", "value": "Havn"}}}')
-    >>> Describer(Selection(languages=("fo", "is"))).describe(item).names
+    >>> ItemDescriber(Selection(languages=("fo", "is"))).describe(item).names
     {('fo', 'Havn'): 1}
     """
 
     def __init__(self, selection: Selection) -> None:
         self._selection = selection
         self._languages = selection.wanted
-        self._in = frozenset(selection.instance_of)
-        self._out = frozenset(selection.not_instance_of or ())
-        self._default = DEFAULT not in selection.languages
+        self._wanted = frozenset(selection.instance_of)
+        self._unwanted = frozenset(selection.not_instance_of or ())
+        self._adds_default = DEFAULT not in selection.languages
 
-    def describe(self, item: Item) -> Described | Skipped:
-        """Give the rows of an item, or why it has none."""
+    def describe(self, item: Item) -> ItemRows | SkipReason:
+        """Return the rows of an item, or why it has none."""
         if self._selection.has_sitelink and not item.sitelinks:
-            return Skipped.SITELINK
-        if not self._out.isdisjoint(item.instance_of):
-            return Skipped.CLASS
-        if self._in and self._in.isdisjoint(item.instance_of):
-            return Skipped.NO_CLASS
+            return SkipReason.SITELINK
+        if not self._unwanted.isdisjoint(item.instance_of):
+            return SkipReason.CLASS
+        if self._wanted and self._wanted.isdisjoint(item.instance_of):
+            return SkipReason.NO_CLASS
         texts = _Texts(item)
         names: dict[tuple[str, str], int] = {}
-        shown: list[Shown] = []
+        displays: list[Display] = []
         for language in self._languages:
-            self._describe_in(language, texts, names, shown)
-        # Who shows an item in a language without a name for it can fall back to this one.
-        if self._default and (label := texts.label((DEFAULT,))) is not None:
-            shown.append(Shown(DEFAULT, label, texts.description((DEFAULT,))))
-        if not names and not shown:
-            return Skipped.UNNAMED
-        return Described(names, shown, texts.illegal)
+            self._describe_in(language, texts, names, displays)
+        # The fallback for languages in which the item has no name.
+        if self._adds_default and (label := texts.label((DEFAULT,))) is not None:
+            displays.append(Display(DEFAULT, label, texts.description((DEFAULT,))))
+        if not names and not displays:
+            return SkipReason.UNNAMED
+        return ItemRows(names, displays, texts.invalid)
 
     def _describe_in(
         self,
         language: Language,
         texts: "_Texts",
         names: dict[tuple[str, str], int],
-        shown: list[Shown],
+        displays: list[Display],
     ) -> None:
         selection, item = self._selection, texts.item
         named = language.site in item.sitelinks or selection.mul
         if not named and not any(c in item.labels or c in item.aliases for c in language.labels):
-            return  # as most items have nothing in most languages
+            return  # the usual case, decided quickly
         label, title = texts.label(language.labels), texts.title(language.site)
         aliases = texts.aliases(language.labels)
         if (name := label or title or next(iter(aliases), None)) is not None:
-            shown.append(Shown(language.code, name, texts.description(language.labels)))
+            displays.append(Display(language.code, name, texts.description(language.labels)))
         if selection.mul:
             label = label or texts.label((DEFAULT,))
             aliases = [*aliases, *texts.aliases((DEFAULT,))]
@@ -175,42 +174,42 @@ class Describer:
 
 
 class _Texts:
-    """The texts of an item, with white space folded; counts those that cannot be used."""
+    """The texts of an item, with white space normalized; invalid ones are counted."""
 
     def __init__(self, item: Item) -> None:
         self.item = item
         self._seen: set[tuple[str, str]] = set()
-        self.illegal = 0
+        self.invalid = 0
 
     def label(self, codes: tuple[str, ...]) -> str | None:
-        return next(self._texts("labels", self.item.labels, codes), None)
+        return next(self._read("labels", self.item.labels, codes), None)
 
     def description(self, codes: tuple[str, ...]) -> str | None:
-        return next(self._texts("descriptions", self.item.descriptions, codes), None)
+        return next(self._read("descriptions", self.item.descriptions, codes), None)
 
     def title(self, site: str) -> str | None:
-        title = next(self._texts("sitelinks", self.item.sitelinks, (site,), field="title"), None)
-        return None if title is None else without_parenthesis(title)
+        title = next(self._read("sitelinks", self.item.sitelinks, (site,), field="title"), None)
+        return None if title is None else remove_parenthesis(title)
 
     def aliases(self, codes: tuple[str, ...]) -> list[str]:
-        return list(self._texts("aliases", self.item.aliases, codes))
+        return list(self._read("aliases", self.item.aliases, codes))
 
-    def _texts(
+    def _read(
         self, kind: str, names: Mapping[str, object], codes: tuple[str, ...], field: str = "value"
     ) -> Iterator[str]:
         for code in codes:
             if (found := names.get(code)) is None:
                 continue
             for each in found if isinstance(found, list) else [found]:
-                text = _folded(each.get(field)) if isinstance(each, dict) else None
+                text = _normalize(each.get(field)) if isinstance(each, dict) else None
                 if text is not None:
                     yield text
-                elif (kind, code) not in self._seen:  # asked for again, it is counted once
-                    self.illegal += 1
+                elif (kind, code) not in self._seen:  # each is counted once
+                    self.invalid += 1
             self._seen.add((kind, code))
 
 
-def _folded(text: object) -> str | None:
-    if not isinstance(text, str) or _LONE.search(text):
+def _normalize(text: object) -> str | None:
+    if not isinstance(text, str) or _SURROGATE.search(text):
         return None
     return " ".join(text.split()) or None

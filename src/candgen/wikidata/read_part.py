@@ -1,13 +1,13 @@
-"""A part of the dump to rows: what the worker processes do."""
+"""A part of the dump to rows: the work of one worker process."""
 
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from candgen.wikidata.items import BAD, Item, Skipped, read_item
+from candgen.wikidata.items import UNREADABLE, Item, SkipReason, entity_key, read_item
 from candgen.wikidata.lines import Line, Lines, Part
-from candgen.wikidata.names import Described, Describer, Selection
-from candgen.wikidata.statistics import SHOWN, BadLine, Tally
+from candgen.wikidata.names import ItemDescriber, ItemRows, Selection
+from candgen.wikidata.statistics import MAX_LISTED, BadLine, ItemStatistics
 
 NAMES = pa.schema(
     [("key", pa.large_string()), ("entity", pa.large_string()), ("sources", pa.uint8())]
@@ -22,117 +22,107 @@ ENTITIES = pa.schema(
         ("sitelinks", pa.int64()),
     ]
 )
-"""Rows on their way; the keys sort them as the tables are sorted."""
+"""Rows of the sorted runs; the keys sort them as the tables are sorted."""
 
-_ROWS = 1 << 16  # rows that are held as Python's objects
+_MAX_OBJECTS = 1 << 16  # rows that are held as Python objects
 _BEGINNING = 60  # characters of a bad line
 
 
-class Result(NamedTuple):
-    """What a part gave."""
+class PartResult(NamedTuple):
+    """The rows and statistics of a part."""
 
     part: Part
     names: pa.Table
     entities: pa.Table
-    tally: Tally
+    statistics: ItemStatistics
 
 
 def name_key(language: str, mention: str) -> str:
-    """Give a key that sorts by language, then by mention; a tab is in neither."""
+    """Return a key that sorts by language, then by mention; a tab is in neither."""
     return f"{language}\t{mention}"
 
 
-def entity_key(entity: str) -> str:
-    """Give a key that sorts the shorter id first.
-
-    >>> sorted(["Q100", "Q21"], key=entity_key)
-    ['Q21', 'Q100']
-    """
-    return f"{len(entity):02}{entity}"
-
-
 class PartReader:
-    """Makes rows of parts; can be sent to another process."""
+    """Makes rows of parts; it can be sent to a worker process."""
 
     def __init__(self, selection: Selection) -> None:
-        self._describer = Describer(selection)
+        self._describer = ItemDescriber(selection)
 
-    def __call__(self, part: Part, *, items: int | None = None) -> Result:
-        """Read a part to its end, or until there were so many items."""
-        tally, rows, number = Tally(), _Rows(), 0
+    def __call__(self, part: Part, *, items: int | None = None) -> PartResult:
+        """Read a part, or its first ``items`` items."""
+        statistics, rows, number = ItemStatistics(), _Rows(), 0
         lines = Lines(part)
         for number, line in enumerate(lines, start=1):
-            found = self._read(line, tally)
-            if isinstance(found, Skipped):
-                tally.skipped[found] += 1
-                if found in BAD and len(tally.bad) < SHOWN:
-                    tally.bad.append(_bad_line(part, number, found, line))
+            found = self._read(line, statistics)
+            if isinstance(found, SkipReason):
+                statistics.skipped[found] += 1
+                if found in UNREADABLE and len(statistics.bad) < MAX_LISTED:
+                    beginning = (line or b"")[: 4 * _BEGINNING].decode("utf-8", "replace")
+                    bad = BadLine(part.number, number, str(found), beginning[:_BEGINNING])
+                    statistics.bad.append(bad)
             elif found is not None:
                 rows.add(*found)
-                tally.kept += 1
-            if tally.items == items:
+                statistics.kept += 1
+            if statistics.items == items:
                 break
-        tally.lines[part.number] = number
-        tally.faults, tally.damaged = lines.faults[:SHOWN], len(lines.faults)
-        tally.truncated = lines.truncated
+        statistics.lines[part.number] = number
+        statistics.faults, statistics.damaged = lines.faults[:MAX_LISTED], len(lines.faults)
+        statistics.truncated = lines.truncated
         names, entities = rows.tables()
-        return Result(part._replace(lines=None), names, entities, tally)
+        return PartResult(part._replace(lines=None), names, entities, statistics)
 
-    def _read(self, line: Line, tally: Tally) -> tuple[Item, Described] | Skipped | None:
+    def _read(
+        self, line: Line, statistics: ItemStatistics
+    ) -> tuple[Item, ItemRows] | SkipReason | None:
         """Read a line; None if it has no entity."""
-        text = None if line is None else _entity(line, tally)
+        text = None if line is None else _strip_array(line, statistics)
         if text is None:
-            return Skipped.LONG
+            return SkipReason.LONG
         if not text:
             return None
         item = read_item(text)
-        if isinstance(item, Skipped):
+        if isinstance(item, SkipReason):
             return item
-        tally.items += 1
-        tally.newest = max(tally.newest, item.modified)
-        described = self._describer.describe(item)
-        if isinstance(described, Skipped):
-            return described
-        tally.illegal += described.illegal
-        return item, described
+        statistics.items += 1
+        statistics.newest = max(statistics.newest, item.modified)
+        rows = self._describer.describe(item)
+        if isinstance(rows, SkipReason):
+            return rows
+        statistics.invalid += rows.invalid
+        return item, rows
 
 
-def _entity(line: bytes, tally: Tally) -> bytes:
-    """Take away the brackets and commas of the array that the entities are in."""
+def _strip_array(line: bytes, statistics: ItemStatistics) -> bytes:
+    """Remove the brackets and commas of the array that holds the entities."""
     text = line.removeprefix(b"\xef\xbb\xbf").strip()
     if text in (b"[", b"[]") or text.startswith(b"[{"):
-        tally.opened += 1
+        statistics.opened += 1
         text = text[1:].lstrip()
     if text == b"]" or text.endswith(b"}]"):
-        tally.closed += 1
+        statistics.closed += 1
         text = text[:-1].rstrip()
     return text.removesuffix(b",").rstrip()
 
 
-def _bad_line(part: Part, number: int, reason: Skipped, line: Line) -> BadLine:
-    beginning = (line or b"")[: 4 * _BEGINNING].decode("utf-8", "replace")
-    return BadLine(part.number, number, str(reason), beginning[:_BEGINNING])
-
-
 class _Rows:
-    """Rows that are made into Arrow tables now and then, which are much smaller."""
+    """Rows that are converted now and then to Arrow tables, which are much smaller."""
 
     def __init__(self) -> None:
         self._names: list[tuple[str, str, int]] = []
         self._entities: list[tuple[str, str, str, str | None, str, int]] = []
         self._tables: tuple[list[pa.Table], list[pa.Table]] = ([], [])
 
-    def add(self, item: Item, described: Described) -> None:
-        for (language, mention), sources in described.names.items():
+    def add(self, item: Item, rows: ItemRows) -> None:
+        for (language, mention), sources in rows.names.items():
             self._names.append((name_key(language, mention), item.entity, sources))
         key, classes = entity_key(item.entity), " ".join(item.instance_of)
-        for language, name, description in described.shown:
+        for language, name, description in rows.displays:
             row = (key, language, name, description, classes, len(item.sitelinks))
             self._entities.append(row)
-        if len(self._names) + len(self._entities) >= _ROWS:
-            self._move()
+        if len(self._names) + len(self._entities) >= _MAX_OBJECTS:
+            self._convert()
 
-    def _move(self) -> None:
+    def _convert(self) -> None:
         for rows, schema, tables in zip(
             (self._names, self._entities), (NAMES, ENTITIES), self._tables, strict=True
         ):
@@ -142,6 +132,6 @@ class _Rows:
         self._names, self._entities = [], []
 
     def tables(self) -> tuple[pa.Table, pa.Table]:
-        self._move()
+        self._convert()
         names, entities = (pa.concat_tables(tables) for tables in self._tables)
         return names, entities

@@ -1,11 +1,14 @@
-"""What was seen in a dump: counts that add up, whatever the parts and their order."""
+"""What was counted in Wikidata's dump."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-SHOWN = 10
-"""So many bad lines are shown, the first of the dump."""
+from candgen.dumps.statistics import Statistics
+
+MAX_LISTED = 10
+"""The number of bad lines, and of faults, that are listed: the first of the dump."""
 
 
 class BadLine(NamedTuple):
@@ -19,43 +22,39 @@ class BadLine(NamedTuple):
 
 
 @dataclass
-class Tally:
-    """What was seen in some parts of a dump."""
+class ItemStatistics(Statistics):
+    """What was counted in some parts of a dump."""
+
+    MAX_LISTED: ClassVar[int] = MAX_LISTED
+    ENTRIES: ClassVar[Mapping[str, type[tuple[Any, ...]]]] = {"bad": BadLine}
 
     lines: dict[int, int] = field(default_factory=dict)
     """From the number of a part to its lines."""
     items: int = 0
     kept: int = 0
-    illegal: int = 0
+    invalid: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     bad: list[BadLine] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
-    """What of the file is damaged; the first few."""
+    """Damage of the file; the first few."""
     damaged: int = 0
-    """How many faults there are."""
+    """The number of all faults."""
     truncated: bool = False
     opened: int = 0
     closed: int = 0
     newest: str = ""
 
-    def add(self, other: "Tally") -> None:
-        """Add what was seen in other parts."""
-        self.lines |= other.lines
-        for name in ("items", "kept", "illegal", "damaged", "opened", "closed"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.skipped.update(other.skipped)
-        self.bad = sorted([*self.bad, *other.bad])[:SHOWN]
-        self.faults = sorted([*self.faults, *other.faults])[:SHOWN]
-        self.truncated = self.truncated or other.truncated
-        self.newest = max(self.newest, other.newest)
+    def select_listed(self, entries: list[Any]) -> list[Any]:
+        """Return the first entries in the order of the dump: parts end in any order."""
+        return sorted(entries)[:MAX_LISTED]
 
     @property
-    def cut_short(self) -> bool:
+    def is_cut_short(self) -> bool:
         """Whether the end of the dump is missing: of the file, or of the array in it."""
         return self.truncated or self.opened > self.closed
 
     def bad_lines(self) -> list[dict[str, Any]]:
-        """Give the first bad lines, numbered from 1 in the dump, once all parts are here."""
+        """Return the first bad lines, numbered from 1 in the dump; all parts must be here."""
         before = {
             bad.part: sum(n for part, n in self.lines.items() if part < bad.part)
             for bad in self.bad
@@ -64,17 +63,3 @@ class Tally:
             {"line": before[bad.part] + bad.line, "reason": bad.reason, "begins": bad.begins}
             for bad in self.bad
         ]
-
-    def as_json(self) -> dict[str, Any]:
-        """Give what `from_json` takes."""
-        return {**vars(self), "lines": sorted(self.lines.items())}
-
-    @classmethod
-    def from_json(cls, found: dict[str, Any]) -> "Tally":
-        """Make a tally of what `as_json` gave."""
-        made = {
-            "lines": dict(found["lines"]),
-            "skipped": Counter(found["skipped"]),
-            "bad": [BadLine(*each) for each in found["bad"]],
-        }
-        return cls(**{**found, **made})

@@ -1,1 +1,1 @@
-"""From the dumps of Wikipedia and Wikidata to mention tables."""
+"""Wikipedia dumps to mention tables."""

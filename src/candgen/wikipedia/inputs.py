@@ -1,4 +1,4 @@
-"""The files that an extraction reads, and what those beside the dump say of titles."""
+"""The files that an extraction reads, and the tables beside the dump."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ from candgen.wikipedia.markup.titles import Title, Titles
 from candgen.wikipedia.resolve import Entities
 from candgen.wikipedia.title_entities import read_ids
 
-_NO_TITLE = re.compile("[\t\n\r]")  # no field of a table can hold these
+_NO_TITLE = re.compile("[\t\n\r]")  # a field of a table cannot hold these
 _BATCH = 1 << 16
 _HEAD = 4096
 _DATABASE = re.compile(rb"-- Host: .*Database: ([a-z0-9_]+)")
@@ -32,18 +32,18 @@ class Sources:
     """The names of the files that an extraction reads."""
 
     dumps: tuple[str, ...]
-    """pages-articles, plain or compressed, in several parts if need be; ``-`` is stdin."""
+    """pages-articles, plain or compressed, one or several files; ``-`` is stdin."""
     page_props: Path | None = None
-    """Which page is about which entity."""
+    """The entities of pages."""
     redirects: Path | None = None
-    """Where redirects lead; without it the dump itself tells."""
+    """The targets of redirects; without it they are read from the dump."""
     ids: Path | None = None
-    """A table of titles and entities, of this wiki or of that which langlinks lead to."""
+    """A table of titles and entities, of this wiki or of the one that langlinks lead to."""
     langlinks: Path | None = None
     langlinks_to: str = ""
-    """The language of ``ids`` if titles go there by way of ``langlinks``."""
+    """The language of ``ids`` if they are used with ``langlinks``."""
     siteinfo: Path | None = None
-    """What the API or a siteinfo-namespaces file says of the wiki, beyond the dump."""
+    """A siteinfo-namespaces file, or an answer of the API, with more than the dump's header."""
 
     def __post_init__(self) -> None:
         if not self.dumps:
@@ -68,24 +68,24 @@ class Sources:
 
     @property
     def has_ids(self) -> bool:
-        """Whether entities are known; if not, titles stand for themselves."""
+        """Whether entities are known; if not, each title is its own entity."""
         return self.page_props is not None or self.ids is not None
 
     @property
     def tables(self) -> list[Path]:
-        """Those that come from the wiki's database, by the numbers of its pages."""
+        """Those from the wiki's database, which use the numbers of its pages."""
         return [path for path in (self.page_props, self.redirects, self.langlinks) if path]
 
     def check_wiki(self, wiki: str) -> None:
-        """Refuse tables of another wiki, whose numbers are those of other pages."""
+        """Raise ParameterError if a table is of another wiki, where numbers mean other pages."""
         for path in self.tables:
-            if (found := _wiki_of(path)) not in (None, wiki):
+            if (found := _find_wiki(path)) not in (None, wiki):
                 raise ParameterError(
                     f"{path} is of {found}, but the dump is of {wiki}: give the files of one wiki"
                 )
 
     def describe(self) -> dict[str, str]:
-        """Tell where entities and redirects come from."""
+        """Return where entities and redirects come from."""
         ids = f"language links to {self.langlinks_to}" if self.langlinks_to else "a table of titles"
         known = [what for what, path in (("page_props", self.page_props), (ids, self.ids)) if path]
         return {
@@ -94,34 +94,32 @@ class Sources:
         }
 
 
-class Beside:
-    """What the files beside the dump hold; read before the long work, so that a bad one is told."""
+class SideTables:
+    """The tables beside the dump, read first so that an invalid one is reported early."""
 
     def __init__(self, sources: Sources) -> None:
-        self._sources = sources
-        self.details = _details(sources.siteinfo) if sources.siteinfo else None
-        self._page_entities = sql.page_entities(sources.page_props) if sources.page_props else None
-        self._redirects = sql.redirects(sources.redirects) if sources.redirects else None
+        self.details = _read_details(sources.siteinfo) if sources.siteinfo else None
+        props, langlinks, to = sources.page_props, sources.langlinks, sources.langlinks_to
+        self._page_entities = sql.read_page_entities(props) if props else None
+        self._redirects = sql.read_redirects(sources.redirects) if sources.redirects else None
         self._ids = read_ids(sources.ids) if sources.ids else None
-        self._langlinks = (
-            sql.langlinks(sources.langlinks, sources.langlinks_to) if sources.langlinks else None
-        )
+        self._langlinks = sql.read_langlinks(langlinks, to) if langlinks else None
 
-    def entities(self, pages: pa.Table, site: Site) -> Entities | None:
-        """Give the entities of titles, if any file tells them."""
+    def find_entities(self, pages: pa.Table, site: Site) -> Entities | None:
+        """Return the entities of titles; None if no file has entities."""
         tables: list[pa.Table] = []
         if self._page_entities is not None:
-            tables.append(_joined(pages, self._page_entities))
+            tables.append(_join_by_id(pages, self._page_entities))
         if self._ids is not None and self._langlinks is None:
-            tables.append(_as_titles(self._ids, site))
+            tables.append(_normalize_titles(self._ids, site))
         if self._ids is not None and self._langlinks is not None:
             foreign = self._langlinks.rename_columns(["id", "foreign"])
             ids = self._ids.rename_columns(["foreign", "entity"])
-            tables.append(_joined(pages, foreign.join(ids, "foreign", join_type="inner")))
+            tables.append(_join_by_id(pages, foreign.join(ids, "foreign", join_type="inner")))
         return Entities.of(*tables) if tables else None
 
-    def redirected(self, pages: pa.Table, site: Site) -> pa.Table:
-        """Replace what the dump says of redirects by what the database does, where it does."""
+    def correct_redirects(self, pages: pa.Table, site: Site) -> pa.Table:
+        """Replace the targets of redirects by those in the database, if it has them."""
         if self._redirects is None:
             return pages
         outside: list[bool] = []
@@ -129,7 +127,7 @@ class Beside:
         for batch in self._redirects.to_batches(max_chunksize=_BATCH):
             prefixes = batch["interwiki"].to_pylist()
             outside += [bool(prefix) for prefix in prefixes]
-            targets += _targets(batch, prefixes, Titles(site))
+            targets += _make_titles(batch, prefixes, Titles(site))
         places = pc.index_in(pages["id"], value_set=self._redirects["id"].combine_chunks())
         columns = {
             "redirect": pa.array(targets, pa.large_string()),
@@ -142,29 +140,31 @@ class Beside:
         return pages
 
 
-def _targets(batch: pa.RecordBatch, prefixes: list[str], titles: Titles) -> Iterator[str | None]:
-    """Give the titles that redirects lead to, "" outside, and None for what is no title."""
+def _make_titles(
+    batch: pa.RecordBatch, prefixes: list[str], titles: Titles
+) -> Iterator[str | None]:
+    """Yield the titles that redirects lead to: "" for another wiki, None if invalid."""
     rows = zip(prefixes, batch["namespace"].to_pylist(), batch["key"].to_pylist(), strict=True)
     for prefix, namespace, key in rows:
         title = "" if prefix else titles.from_database(namespace, key)
         yield None if _NO_TITLE.search(title) else title
 
 
-def _as_titles(ids: pa.Table, site: Site) -> pa.Table:
-    """Write the titles of a user's table as the wiki does; what is no title stays what it is."""
+def _normalize_titles(ids: pa.Table, site: Site) -> pa.Table:
+    """Normalize the titles of a user's table as the wiki does; invalid titles stay."""
     parse = Titles(site).parse
     parsed = ((title, parse(title)) for title in ids["title"].to_pylist())
     titles = [found.text if isinstance(found, Title) else title for title, found in parsed]
     return pa.table([pa.array(titles, pa.large_string()), ids["entity"]], ["title", "entity"])
 
 
-def _joined(pages: pa.Table, by_id: pa.Table) -> pa.Table:
-    """Give titles and entities by the ids of pages."""
+def _join_by_id(pages: pa.Table, by_id: pa.Table) -> pa.Table:
+    """Return titles and entities, joined by the ids of pages."""
     titles = pages.select(["title", "id"])
     return titles.join(by_id, "id", join_type="inner").select(["title", "entity"])
 
 
-def _details(path: Path) -> Mapping[str, Any]:
+def _read_details(path: Path) -> Mapping[str, Any]:
     try:
         raw = path.read_bytes()
         found = json.loads(gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw)
@@ -179,8 +179,8 @@ def _details(path: Path) -> Mapping[str, Any]:
     return found
 
 
-def _wiki_of(path: Path) -> str | None:
-    """Tell of which wiki a table of a database is, by its first lines or its name."""
+def _find_wiki(path: Path) -> str | None:
+    """Return the wiki of a table of a database, by its first lines or its name."""
     with sql.open_dump(path) as file:
         head = file.read(_HEAD)
     if found := _DATABASE.search(head):

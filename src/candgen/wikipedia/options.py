@@ -1,10 +1,10 @@
-"""What is taken from a dump, and how its articles are divided among tables."""
+"""What is extracted from a dump, and how its articles are divided among tables."""
 
 import hashlib
 from dataclasses import dataclass
 from itertools import accumulate
 
-from candgen.errors import ParameterError
+from candgen.errors import ParameterError, check_whole_number
 
 FOLDS = ("train", "dev", "test")
 """The tables among which articles may be divided."""
@@ -12,7 +12,7 @@ FOLDS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class Options:
-    """What is taken from a dump."""
+    """What is extracted from a dump."""
 
     namespaces: tuple[int, ...] = (0,)
     """Pages of these are read, and links to pages of these are kept."""
@@ -24,34 +24,33 @@ class Options:
     redirect_titles: bool = False
     """Whether each page, and each redirect, adds its own name as a mention."""
     minimum: int = 1
-    """Pairs that were seen less often are left out."""
+    """Pairs with a smaller count are left out."""
     pages: int | None = None
-    """Only so many pages are read, the first ones."""
+    """The number of pages to read, the first ones; None for all."""
     split: tuple[float, ...] | None = None
-    """The shares of three tables among which articles are divided."""
+    """The proportions of three tables among which articles are divided."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.minimum < 1:
-            raise ParameterError(f"the minimum count is {self.minimum}, expected at least 1")
-        if self.pages is not None and self.pages < 1:
-            raise ParameterError(f"{self.pages} pages were asked for, expected at least 1")
+        check_whole_number("minimum", self.minimum)
+        if self.pages is not None:
+            check_whole_number("pages", self.pages)
         if not self.namespaces:
-            raise ParameterError("no namespace was asked for, expected numbers such as 0")
+            raise ParameterError("namespaces is empty: expected numbers such as 0")
         if self.split is not None:
-            good = len(self.split) == len(FOLDS) and all(0 <= share < 1e9 for share in self.split)
-            if not good or sum(self.split) <= 0:
+            valid = len(self.split) == len(FOLDS) and all(0 <= share < 1e9 for share in self.split)
+            if not valid or sum(self.split) <= 0:
                 raise ParameterError(
-                    f"the shares of the split are {self.split}, expected three numbers that are "
-                    "not negative, such as 70,15,15"
+                    f"split is {self.split}: expected three numbers that are not negative, such as "
+                    "70,15,15"
                 )
 
-    def fold(self, title: str) -> int:
-        """Tell into which of the three tables the links of an article go.
+    def fold_of(self, title: str) -> int:
+        """Return the number of the fold into which the links of an article go.
 
-        Only the title and the seed decide, so every engine divides a dump alike.
+        It depends only on the title and the seed, so every engine divides a dump alike.
 
-        >>> Options(split=(70, 15, 15), seed=1).fold("Tórshavn")
+        >>> Options(split=(70, 15, 15), seed=1).fold_of("Tórshavn")
         0
         """
         if self.split is None:

@@ -1,19 +1,18 @@
 """One page of a dump, from its XML.
 
-A page as MediaWiki writes it is cut out by looking for a few tags. Whatever looks different
-(CDATA, comments, other references) goes through an XML parser, and what that refuses through a
-lenient reader.
+A page as MediaWiki writes it is read by searching for a few tags. Other XML (CDATA, comments, other
+references) is read by an XML parser, and invalid XML by a lenient reader.
 """
 
 import re
 from html import unescape as html_unescape
-from html.entities import html5
 from typing import NamedTuple
 from xml.parsers import expat
 
 import numpy as np
 
 from candgen.kernels.xml import unescape
+from candgen.wikipedia.markup.character_references import decode_references
 
 
 class Page(NamedTuple):
@@ -21,17 +20,17 @@ class Page(NamedTuple):
 
     id: int
     namespace: int | None
-    """None in dumps so old that they do not say it."""
+    """None in old dumps, which do not have it."""
     title: str
     redirect: str | None
-    """What the dump says that it redirects to."""
+    """The target of a redirect, as the dump has it."""
     text: bytes
-    """Wikitext in UTF-8, as the dump has it: it may have bytes that are none."""
+    """Wikitext in UTF-8, which may have invalid bytes."""
     model: str
-    """What the text is: wikitext, or JSON, CSS and the like."""
+    """The format of the text: wikitext, JSON, CSS and others."""
     timestamp: str
     mended: bool = False
-    """Its XML was not sound, and it was read nevertheless."""
+    """Whether its XML was invalid, and was read by the lenient reader."""
 
 
 WIKITEXT = "wikitext"
@@ -43,7 +42,7 @@ _HEAD = re.compile(
 )
 _TEXT_TAG = re.compile(rb"""<text(?:\s+[\w:]+=(?:"[^"<]*"|'[^'<]*'))*\s*>""")
 _ANY_TEXT_TAG = re.compile(rb"<text(?:\s[^<>]*)?/?>")
-_HIDING = re.compile(rb"<(?:[!?]|page>|content>)")  # other tags may stand inside these
+_HIDING = re.compile(rb"<(?:[!?]|page>|content>)")  # these may contain the other tags
 _ANOTHER = re.compile(rb"<(?:[!?]|page>|revision>|text[\s/>])")
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
 _TIMESTAMP = re.compile(rb"<timestamp>([^<]*)</timestamp>")
@@ -51,26 +50,25 @@ _TITLE = re.compile(rb"<title>([^<]*)</title>")
 _NAMESPACE = re.compile(rb"<ns>\s*(-?[0-9]{1,9})\s*</ns>")
 _ID = re.compile(rb"<id>\s*([0-9]{1,18})\s*</id>")
 _REDIRECT = re.compile(rb"<redirect\s+title=\"([^\"]*)\"")
-_REFERENCE = re.compile(r"&(#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z][A-Za-z0-9]{0,31});")
-_SHOWN = 80
+_MAX_SHOWN = 80  # characters of a title in a message
 _DEPTH = 3  # of page, revision and text
 
 
 def parse_page(raw: bytes) -> Page | None:
     """Read the bytes from ``<page>`` to ``</page>``; None if they cannot be read."""
-    return _plain(raw) or _parsed(raw) or _lenient(raw)
+    return _read_plain(raw) or _read_xml(raw) or _read_lenient(raw)
 
 
 def title_of(raw: bytes) -> str:
-    """Name a page that could not be read, as well as possible."""
+    """Return the title of a page that could not be read, for a message."""
     found = _TITLE.search(raw[:4096])
-    return repr(_decoded(found[1])[:_SHOWN]) if found else "a page without a title"
+    return repr(_decode(found[1])[:_MAX_SHOWN]) if found else "a page without a title"
 
 
-def _plain(raw: bytes) -> Page | None:
-    """Read a page that is written as MediaWiki writes it.
+def _read_plain(raw: bytes) -> Page | None:
+    """Read a page in the form in which MediaWiki writes it.
 
-    There ``<`` stands for a tag only, so the last ``<`` before ``</text>`` must begin ``<text>``.
+    There ``<`` always begins a tag, so the last ``<`` before ``</text>`` must begin ``<text>``.
     """
     head = _HEAD.match(raw)
     end = raw.rfind(b"</text>")
@@ -82,9 +80,9 @@ def _plain(raw: bytes) -> Page | None:
         return None
     newest = raw[raw.rfind(b"<revision>", 0, start) : start] + raw[end:]
     model, timestamp = _MODEL.search(newest), _TIMESTAMP.search(newest)
-    title = _unescaped(head[1])
-    redirect = _unescaped(head[4] or b"")
-    text = _unescaped(raw[tag.end() : end])
+    title = _unescape(head[1])
+    redirect = _unescape(head[4] or b"")
+    text = _unescape(raw[tag.end() : end])
     if title is None or redirect is None or text is None:
         return None
     try:
@@ -101,8 +99,8 @@ def _plain(raw: bytes) -> Page | None:
         return None
 
 
-def _unescaped(raw: bytes) -> bytes | None:
-    """Replace the references that XML itself defines; None if there are others."""
+def _unescape(raw: bytes) -> bytes | None:
+    """Decode the references that XML itself defines; None if there are others."""
     if b"&" not in raw:
         return raw
     made = np.empty(len(raw), dtype=np.uint8)
@@ -110,8 +108,8 @@ def _unescaped(raw: bytes) -> bytes | None:
     return None if length < 0 else made[:length].tobytes()
 
 
-def _parsed(raw: bytes) -> Page | None:
-    """Read any sound XML."""
+def _read_xml(raw: bytes) -> Page | None:
+    """Read any valid XML."""
     collector = _Collector()
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
@@ -126,7 +124,7 @@ def _parsed(raw: bytes) -> Page | None:
 
 
 class _Collector:
-    """The contents of elements, by their path below the page; the last one of a path counts."""
+    """Collects the contents of elements by their path below the page; the last one counts."""
 
     def __init__(self) -> None:
         self._path: list[str] = []
@@ -136,7 +134,7 @@ class _Collector:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if self._path == ["page", "revision", "text"]:
-            raise ValueError("a text whose markup was not escaped")
+            raise ValueError("the markup of a text was not escaped")
         self._path.append(name)
         self._pieces = []
         if self._path == ["page", "redirect"]:
@@ -159,8 +157,8 @@ class _Collector:
             return None
         namespace = found.get("ns")
         return Page(
-            id=_number(found.get("id", "0"), digits=18),
-            namespace=_number(namespace, digits=9) if namespace else None,
+            id=_parse_number(found.get("id", "0"), digits=18),
+            namespace=_parse_number(namespace, digits=9) if namespace else None,
             title=found["title"],
             redirect=self._redirect,
             text=found.get("revision/text", "").encode("utf-8"),
@@ -169,16 +167,16 @@ class _Collector:
         )
 
 
-def _number(text: str, *, digits: int) -> int:
-    """Read a number that a column of integers can hold."""
+def _parse_number(text: str, *, digits: int) -> int:
+    """Return a number that a column of integers can hold."""
     number = int(text)
     if abs(number) >= 10**digits:
         raise ValueError(f"{number} has more than {digits} digits")
     return number
 
 
-def _lenient(raw: bytes) -> Page | None:
-    """Read what has a title and a text, whatever else is wrong with it."""
+def _read_lenient(raw: bytes) -> Page | None:
+    """Read any page with a title and a text, whatever else is wrong with it."""
     head = raw.partition(b"<revision>")[0]
     newest = raw[max(0, raw.rfind(b"<revision>")) :]
     title = _TITLE.search(raw)
@@ -189,29 +187,28 @@ def _lenient(raw: bytes) -> Page | None:
     if end < tag.end():
         return None
     beside = newest[: tag.start()] + newest[end:]
-    namespace = _first(_NAMESPACE, head)
+    namespace = _find_first(_NAMESPACE, head)
     return Page(
-        id=int(_first(_ID, head) or 0),
+        id=int(_find_first(_ID, head) or 0),
         namespace=int(namespace) if namespace else None,
-        title=_decoded(title[1]),
-        redirect=_first(_REDIRECT, head) or None,
-        text=_decoded(newest[tag.end() : end]).encode("utf-8"),
-        model=_first(_MODEL, beside) or WIKITEXT,
-        timestamp=_first(_TIMESTAMP, beside),
+        title=_decode(title[1]),
+        redirect=_find_first(_REDIRECT, head) or None,
+        text=_decode(newest[tag.end() : end]).encode("utf-8"),
+        model=_find_first(_MODEL, beside) or WIKITEXT,
+        timestamp=_find_first(_TIMESTAMP, beside),
         mended=True,
     )
 
 
-def _first(pattern: re.Pattern[bytes], raw: bytes) -> str:
+def _find_first(pattern: re.Pattern[bytes], raw: bytes) -> str:
     found = pattern.search(raw)
-    return _decoded(found[1]) if found else ""
+    return _decode(found[1]) if found else ""
 
 
-def _decoded(raw: bytes) -> str:
-    """Replace references that are whole, also those that HTML knows and XML does not."""
-    return _REFERENCE.sub(_character, raw.decode("utf-8", "replace"))
+def _decode(raw: bytes) -> str:
+    """Decode references, also those that HTML has and XML does not."""
+    return decode_references(raw.decode("utf-8", "replace"), _decode_number)
 
 
-def _character(reference: re.Match[str]) -> str:
-    name = reference[1]
-    return html_unescape(reference[0]) if name[0] == "#" else html5.get(f"{name};", reference[0])
+def _decode_number(number: int) -> str | None:
+    return html_unescape(f"&#{number};") if number >= 0 else None

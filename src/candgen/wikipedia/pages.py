@@ -1,6 +1,6 @@
 """The pages of a dump, one after the other, from bytes of XML.
 
-What cannot be read is a `Fault`, and the next page follows.
+A page that cannot be read is a `Fault`, and the next page follows.
 """
 
 import re
@@ -13,9 +13,9 @@ from candgen.wikipedia.page_xml import Page, parse_page, title_of
 
 BAD_PAGE = "bad page"
 CUT_PAGE = "page cut off"
-LONGEST = 1 << 26
+MAX_PAGE = 1 << 26
 """A page of more bytes is a fault: it is held in memory while it is read."""
-LONGEST_HEADER = 1 << 20
+MAX_HEADER = 1 << 20
 
 _OPEN, _CLOSE = b"<page>", b"</page>"
 _HEADER_END, _DUMP_END = b"</siteinfo>", b"</mediawiki>"
@@ -23,16 +23,16 @@ _NO_END = "the dump has no end, </mediawiki>"
 _TAIL = 64  # bytes; the end of a dump is among the last ones
 
 
-def header(path: str) -> bytes:
-    """Give the start of a dump, up to the end of its siteinfo."""
-    first = next(pages(Part(path)), None)
+def read_header(path: str) -> bytes:
+    """Return the start of a dump, up to the end of its siteinfo."""
+    first = next(read_pages(Part(path)), None)
     if not isinstance(first, bytes):
-        raise not_a_dump(path, first)
+        raise describe_invalid_dump(path, first)
     return first
 
 
-def not_a_dump(path: str, first: object) -> TableError:
-    """Tell what a file should have been that begins with something else than a header."""
+def describe_invalid_dump(path: str, first: object) -> TableError:
+    """Return the error for a file that does not begin with a header."""
     if isinstance(first, Fault) and first.kind in (DAMAGED, TRUNCATED) and first.detail != _NO_END:
         return TableError(f"{path} cannot be read, {first.detail}: download it again")
     return TableError(
@@ -41,39 +41,39 @@ def not_a_dump(path: str, first: object) -> TableError:
     )
 
 
-def pages(
+def read_pages(
     part: Part, *, progress: Callable[[int], None] = lambda _at: None
 ) -> Iterator[Page | Fault | bytes]:
-    """Give the header, if the part begins the file, and every page that begins in the part.
+    """Yield the header, if the part begins the file, and every page that begins in the part.
 
-    A page that ends behind the part is read to its end, and is not among those of the next part.
+    A page that ends after the part is read to its end; the next part does not have it.
     ``progress`` is called with the place in the file up to which it was read.
     """
     window = _Window(part, progress)
     if part.start == 0:
-        yield from _header(window)
+        yield from _find_header(window)
     while True:
         found = window.seek(_OPEN)
-        yield from window.faults()
+        yield from window.take_faults()
         if found:
-            end = window.find(_CLOSE, most=LONGEST)
-            yield from window.faults()
-            yield from _page(window, end)
+            end = window.find(_CLOSE, most=MAX_PAGE)
+            yield from window.take_faults()
+            yield from _parse(window, end)
         elif window.over:
             break
     if window.truncated:
         yield Fault(TRUNCATED, window.place, _NO_END)
 
 
-def _header(window: "_Window") -> Iterator[bytes]:
-    end = window.find(_HEADER_END, most=LONGEST_HEADER)
+def _find_header(window: "_Window") -> Iterator[bytes]:
+    end = window.find(_HEADER_END, most=MAX_HEADER)
     if end is not None and _OPEN not in (header := window.peek(end)):
         yield header
         window.drop(end)
 
 
-def _page(window: "_Window", end: int | None) -> Iterator[Page | Fault]:
-    """Read the page that begins the window; what has no end may have others inside it."""
+def _parse(window: "_Window", end: int | None) -> Iterator[Page | Fault]:
+    """Parse the page that begins the window; if it has no end, others may be inside it."""
     raw = window.peek(end)
     page = parse_page(raw) if end is not None else None
     if page is not None and not page.mended:
@@ -83,21 +83,21 @@ def _page(window: "_Window", end: int | None) -> Iterator[Page | Fault]:
     starts = [found.start() for found in re.finditer(_OPEN, raw)]
     for start, stop in pairwise([*starts, len(raw)]):
         if not window.is_inside(start):
-            break  # it is among those of the next part
+            break  # the next part has it
         begun = raw[start:stop]
         if end is None or stop < len(raw):
-            short = end is None and len(raw) <= LONGEST
-            why = "has no end" if short or end is not None else f"has no end in {LONGEST:,} bytes"
+            short = end is None and len(raw) <= MAX_PAGE
+            why = "has no end" if short or end is not None else f"has no end in {MAX_PAGE:,} bytes"
             yield Fault(CUT_PAGE, window.place, f"{title_of(begun)} {why}")
             continue
         page = parse_page(begun) if start else page
-        detail = f"{title_of(begun)} is not written as a page is"
+        detail = f"{title_of(begun)} is not a valid page"
         yield page or Fault(BAD_PAGE, window.place, detail)
     window.drop(end)
 
 
 class _Window:
-    """The bytes of a dump that are being looked at; it moves on and never back."""
+    """The bytes of a dump that are in memory; it moves forward only."""
 
     def __init__(self, part: Part, progress: Callable[[int], None]) -> None:
         self._part = part
@@ -110,28 +110,28 @@ class _Window:
         self._last = b""
         self._at = part.start
         self.over = False
-        """There is no more to be read, or it is not of this part."""
+        """Whether nothing of this part is left."""
 
     def seek(self, tag: bytes) -> bool:
-        """Move on to the next tag that begins in the part; up to a fault if there is none."""
+        """Move to the next tag that begins in the part; False if a fault or its end is first."""
         while (at := self._bytes.find(tag)) < 0:
             self.drop(max(0, len(self._bytes) - len(tag) + 1))
             begun = any(self._bytes.endswith(tag[:length]) for length in range(1, len(tag)))
             if self._limit is not None and not begun:
                 self.over = True
-            if self.over or not self._more():
-                self.drop()  # the start of a tag that nothing follows
+            if self.over or not self._read_more():
+                self.drop()  # the start of a tag at the end of the file
                 return False
         self.drop(at)
         self.over = not self.is_inside(0)
         return not self.over
 
     def find(self, tag: bytes, *, most: int) -> int | None:
-        """Tell where, after the start, a tag ends; None if a fault or so many bytes come first."""
+        """Return where the next tag ends; None if a fault or so many bytes come first."""
         start = 0
         while (at := self._bytes.find(tag, start)) < 0:
             start = max(0, len(self._bytes) - len(tag) + 1)
-            if len(self._bytes) > most or not self._more():
+            if len(self._bytes) > most or not self._read_more():
                 return None
         return at + len(tag)
 
@@ -140,7 +140,7 @@ class _Window:
             return bytes(view[:end])
 
     def is_inside(self, at: int) -> bool:
-        """Tell whether a place in the window is one of the part."""
+        """Return whether a place in the window belongs to the part."""
         return self._limit is None or self._start + at < self._limit
 
     def drop(self, length: int | None = None) -> None:
@@ -148,8 +148,8 @@ class _Window:
         del self._bytes[:length]
         self._start += length
 
-    def faults(self) -> Iterator[Fault]:
-        """Give, once, the faults that were met since the last time."""
+    def take_faults(self) -> Iterator[Fault]:
+        """Yield the faults since the last call."""
         yield from self._faults
         self._faults.clear()
 
@@ -159,19 +159,19 @@ class _Window:
 
     @property
     def truncated(self) -> bool:
-        """Whether the file has ended, without a fault but also without the end of a dump."""
+        """Whether the file has ended without a fault, but also without the end of a dump."""
         if self._limit is not None or _DUMP_END in self._last:
             return False
         rest = self._last.rstrip()  # the last part may begin in the middle of that end
         return not (self._part.start and len(rest) < len(_DUMP_END) and _DUMP_END.endswith(rest))
 
-    def _more(self) -> bool:
-        """Read on; False at a fault, behind which something else begins, and at the end."""
+    def _read_more(self) -> bool:
+        """Read on; False at a fault, after which other text follows, and at the end."""
         reading = next(self._readings, None)
         if reading is None:
             self.over = True
         elif isinstance(reading, Fault):
-            if self._limit is None:  # else it is told by who reads the part that it is in
+            if self._limit is None:  # else another part reports it
                 self._faults.append(reading)
             self._last = _DUMP_END if reading.kind == TRUNCATED else self._last
         else:

@@ -1,12 +1,11 @@
-"""What a part of a dump holds: its links, counted, and its pages.
+"""A part of a dump to tables: its links, counted, and its pages.
 
-`harvest` knows nothing of where its tables go: the embedded engine writes them to the disk, and
-Spark's workers hand them to Spark.
+The engine on one machine writes these tables to the disk, and Spark's workers hand them to Spark.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +18,8 @@ from candgen.wikipedia.markup.site import Site
 from candgen.wikipedia.markup.titles import Title, Titles
 from candgen.wikipedia.options import FOLDS, Options
 from candgen.wikipedia.page_xml import WIKITEXT, Page
-from candgen.wikipedia.pages import BAD_PAGE, not_a_dump, pages
-from candgen.wikipedia.statistics import Tally
+from candgen.wikipedia.pages import BAD_PAGE, describe_invalid_dump, read_pages
+from candgen.wikipedia.statistics import PageStatistics
 
 LINKS = pa.schema(
     [
@@ -30,7 +29,7 @@ LINKS = pa.schema(
         ("count", pa.int64()),
     ]
 )
-"""What links show, and what they lead to; several rows may be alike."""
+"""Mentions and the titles that they link to; rows may be equal."""
 PAGES = pa.schema(
     [
         ("title", pa.large_string()),
@@ -41,64 +40,55 @@ PAGES = pa.schema(
         ("outside", pa.bool_()),
     ]
 )
-"""All pages; those that redirect have a target, or lead to another wiki."""
+"""All pages; a redirect has a target, or leads to another wiki."""
 
-_NO_TITLE = re.compile(r"[\t\n\r]|\A\Z")  # no field of a table can hold these
-_DISTINCT = 1 << 18  # links that are held in memory
-_HELD = 1 << 15  # pages
+Table = tuple[Literal["links", "pages"], pa.Table]
+"""Some of the links or pages, in their columns."""
 
-
-class Links(NamedTuple):
-    """Some of the links, in the columns of LINKS."""
-
-    table: pa.Table
+_NO_TITLE = re.compile(r"[\t\n\r]|\A\Z")  # a field of a table cannot hold these
+_MAX_LINKS = 1 << 18  # distinct links in memory
+_MAX_PAGES = 1 << 15  # in memory
 
 
-class Pages(NamedTuple):
-    """Some of the pages, in the columns of PAGES."""
-
-    table: pa.Table
-
-
-def harvest(
+def read_part(
     part: Part,
     options: Options,
     *,
     site: Site | None = None,
     details: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] = lambda _at, _pages: None,
-) -> Iterator[Links | Pages | Tally | Site]:
-    """Give tables of the links and pages of a part, and last the tally of it.
+) -> Iterator[Table | PageStatistics | Site]:
+    """Yield tables of the links and pages of a part, and last its statistics.
 
-    Without a site, the header of the part tells it, and it is given first: a pipe is read once.
-    ``progress`` is called with the place in the file, and the pages that were read.
+    Without a site, it is read from the header of the part and yielded first: a pipe can be read
+    only once. ``progress`` is called with the place in the file and the number of pages read.
     """
-    basket: _Basket | None = None
+    tables: _Tables | None = None
 
-    def tell(at: int) -> None:
-        progress(at, basket.tally.pages["read"] if basket else 0)
+    def show(at: int) -> None:
+        progress(at, tables.statistics.pages["read"] if tables else 0)
 
-    found = pages(part, progress=tell)
+    found = read_pages(part, progress=show)
     if site is None:
         header = next(found, None)
         if not isinstance(header, bytes):
-            raise not_a_dump(part.name, header)
+            raise describe_invalid_dump(part.name, header)
         site = Site.from_xml(header, details=details)
         yield site
-    basket = _Basket(site, options)
+    tables = _Tables(site, options)
     for item in found:
         if not isinstance(item, bytes):
-            basket.put(item)
-        if basket.full:
-            yield from basket.tables()
-        if basket.tally.pages["read"] == options.pages:
+            tables.add(item)
+        if tables.are_full:
+            yield from tables.take()
+        if tables.statistics.pages["read"] == options.pages:
             break
-    yield from basket.tables()
-    yield basket.tally
+    yield from tables.take()
+    yield tables.statistics
 
 
-class _Basket:
-    """What has been harvested and not yet been given away."""
+class _Tables:
+    """The links and pages that were read and not yet yielded."""
 
     def __init__(self, site: Site, options: Options) -> None:
         self._options = options
@@ -112,32 +102,24 @@ class _Basket:
         )
         self._links = tuple(SliceCounter() for _ in FOLDS)
         self._pages: list[tuple[str, int, int, str | None, int | None, bool]] = []
-        self.tally = Tally()
+        self.statistics = PageStatistics()
 
-    def put(self, item: Page | Fault) -> None:
+    def add(self, item: Page | Fault) -> None:
         if isinstance(item, Page) and _NO_TITLE.search(item.title):
-            item = Fault(BAD_PAGE, f"page {item.id}", f"{item.title!r} is no title")
+            item = Fault(BAD_PAGE, f"page {item.id}", f"{item.title!r} is not a valid title")
         if isinstance(item, Fault):
-            self.tally.note(item)
+            self.statistics.count_fault(item)
             return
-        counts = self.tally.pages
+        counts = self.statistics.pages
         counts["read"] += 1
         counts["mended"] += item.mended
-        self.tally.newest = max(self.tally.newest, item.timestamp)
-        namespace = self._namespace(item)
-        target = self._redirect(item)
+        self.statistics.newest = max(self.statistics.newest, item.timestamp)
+        namespace = self._namespace_of(item)
+        target = self._redirect_of(item)
         outside = target is Reason.INTERWIKI
         redirect = target if isinstance(target, Title) else Title(0, "") if outside else None
-        self._pages.append(
-            (
-                item.title,
-                namespace,
-                item.id,
-                redirect and redirect.text,
-                redirect and redirect.namespace,
-                outside,
-            )
-        )
+        to, to_namespace = (redirect.text, redirect.namespace) if redirect else (None, None)
+        self._pages.append((item.title, namespace, item.id, to, to_namespace, outside))
         if redirect:
             counts["redirects"] += 1
         elif namespace not in self._options.namespaces:
@@ -146,41 +128,38 @@ class _Basket:
             counts["not wikitext"] += 1
         else:
             counts["articles"] += 1
-            first, last = self._reader.spans(item.text)
-            self.tally.seen["links"] += len(first)
-            self._links[self._options.fold(item.title)].add(item.text, first, last)
+            first, last = self._reader.find_spans(item.text)
+            self.statistics.seen["links"] += len(first)
+            self._links[self._options.fold_of(item.title)].add(item.text, first, last)
 
-    def _namespace(self, page: Page) -> int:
+    def _namespace_of(self, page: Page) -> int:
         if page.namespace is not None:
             return page.namespace
         title = self._titles.parse(page.title)
         return title.namespace if isinstance(title, Title) else 0
 
-    def _redirect(self, page: Page) -> Title | Reason | None:
-        """Tell what the page redirects to; the dump's own word counts more than the text's."""
+    def _redirect_of(self, page: Page) -> Title | Reason | None:
+        """Return the target of a redirect: that in the dump, or else that in the text."""
         if page.redirect:
             return self._titles.parse(page.redirect)
         return self._reader.redirect_target(page.text) if page.model == WIKITEXT else None
 
     @property
-    def full(self) -> bool:
-        return sum(map(len, self._links)) > _DISTINCT or len(self._pages) > _HELD
+    def are_full(self) -> bool:
+        return sum(map(len, self._links)) > _MAX_LINKS or len(self._pages) > _MAX_PAGES
 
-    def tables(self) -> Iterator[Links | Pages]:
-        """Give away everything."""
-        yield Links(pa.concat_tables([self._counted(fold) for fold in range(len(FOLDS))]))
-        yield Pages(pa.table(_columns(self._pages, len(PAGES)), schema=PAGES))
+    def take(self) -> Iterator[Table]:
+        """Yield all rows as tables, and start over."""
+        yield "links", pa.concat_tables([self._read_links(fold) for fold in range(len(FOLDS))])
+        columns = [list(column) for column in zip(*self._pages, strict=True)]
+        yield "pages", pa.table(columns or [[]] * len(PAGES), schema=PAGES)
         self._pages.clear()
 
-    def _counted(self, fold: int) -> pa.Table:
-        """Read the links of a fold, each distinct one once, and forget them."""
+    def _read_links(self, fold: int) -> pa.Table:
+        """Read the links of a fold, each distinct one once, and start over."""
         raws, counts = self._links[fold].take()
         read = self._reader.read_many(raws)
         for place, reason in read.dropped:
-            self.tally.dropped[reason] += int(counts[place])
+            self.statistics.dropped[reason] += int(counts[place])
         folds = np.full(len(read.places), fold, dtype=np.int8)
         return pa.table([read.mentions, read.titles, folds, counts[read.places]], schema=LINKS)
-
-
-def _columns(rows: list[tuple[Any, ...]], width: int) -> list[Any]:
-    return [list(column) for column in zip(*rows, strict=True)] if rows else [[]] * width

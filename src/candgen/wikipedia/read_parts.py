@@ -1,4 +1,4 @@
-"""The first half of an extraction: parts of a dump become runs in the work folder."""
+"""The first half of an extraction: parts of a dump become sorted runs in the work folder."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,25 +7,25 @@ from typing import Any, NamedTuple
 
 from candgen.dumps.compressed_streams import Part
 from candgen.dumps.external_sort import write_arrow, write_run
-from candgen.dumps.processes import in_parallel
+from candgen.dumps.processes import run_in_parallel
 from candgen.dumps.workspace import Workspace
 from candgen.wikipedia.markup.site import Site
 from candgen.wikipedia.options import Options
-from candgen.wikipedia.read_part import Links, harvest
-from candgen.wikipedia.statistics import Tally
+from candgen.wikipedia.read_part import read_part
+from candgen.wikipedia.statistics import PageStatistics
 
 
-class Progress(NamedTuple):
-    """How far an extraction is."""
+class ReadingProgress(NamedTuple):
+    """The progress of an extraction."""
 
     doing: str
     done: int = 0
-    """Bytes of the dump files, as they lie on the disk."""
+    """Compressed bytes of the dump files."""
     total: int | None = None
     pages: int = 0
 
 
-Watcher = Callable[[Progress], None]
+ProgressCallback = Callable[[ReadingProgress], None]
 _STARTING = "starting (kernels are compiled the first time: half a minute)"
 
 
@@ -35,13 +35,13 @@ class _Task(NamedTuple):
     options: Options
 
 
-class _Done(NamedTuple):
+class _Result(NamedTuple):
     number: int
     site: Site
-    tally: Tally
+    statistics: PageStatistics
 
 
-def gather(
+def read_parts(
     parts: Sequence[Part],
     options: Options,
     *,
@@ -49,97 +49,101 @@ def gather(
     details: Mapping[str, Any] | None,
     workspace: Workspace,
     workers: int,
-    progress: Watcher,
-) -> tuple[Site, Tally]:
-    """Harvest all parts that are not finished yet; give the tally of all.
+    progress: ProgressCallback,
+) -> tuple[Site, PageStatistics]:
+    """Read all parts that are not finished yet; return the site and the statistics of all.
 
-    The site may be unknown if there is one part, which then tells it.
+    The site may be unknown if there is one part, which then has it.
     """
-    finished = ((number, workspace.finished(number)) for number in range(len(parts)))
-    tallies = {number: Tally.from_json(text) for number, text in finished if text is not None}
-    meter = _Meter(parts, tallies, progress)
-    one_by_one = workers == 1 or len(parts) - len(tallies) <= 1 or options.pages is not None
+    finished = workspace.finished_parts()
+    statistics = {number: PageStatistics.from_json(text) for number, text in finished.items()}
+    meter = _Meter(parts, statistics, progress)
+    in_order = workers == 1 or len(parts) - len(statistics) <= 1 or options.pages is not None
     work = partial(
-        _harvest,
+        _read_and_write,
         site=site,
         details=details,
         workspace=workspace,
-        progress=meter.at if one_by_one else None,
+        progress=meter.show_part if in_order else None,
     )
-    tasks = _tasks(parts, options, tallies)
     meter.show()
-    for done in in_parallel(work, tasks, workers=1 if one_by_one else workers):
-        tallies[done.number] = done.tally
-        site = done.site
+    tasks = _make_tasks(parts, options, statistics)
+    for result in run_in_parallel(work, tasks, workers=1 if in_order else workers):
+        statistics[result.number] = result.statistics
+        site = result.site
         meter.show()
     if site is None:
-        raise AssertionError("there was no part that could tell the site")
-    total = Tally()
-    for _, tally in sorted(tallies.items()):
-        total.add(tally)
+        raise AssertionError("no part had the site")
+    total = PageStatistics()
+    for _, each in sorted(statistics.items()):
+        total.add(each)
     return site, total
 
 
-def _tasks(
-    parts: Sequence[Part], options: Options, tallies: Mapping[int, Tally]
+def _make_tasks(
+    parts: Sequence[Part], options: Options, statistics: Mapping[int, PageStatistics]
 ) -> Iterator[_Task]:
-    """Give what is to be done; how many pages are still wanted is known when it is its turn."""
+    """Yield the tasks; the number of pages left is known when each is taken."""
     for number, part in enumerate(parts):
-        if number in tallies:
+        if number in statistics:
             continue
         left = options.pages
         if left is not None:
-            left -= sum(tally.pages["read"] for tally in tallies.values())
+            left -= sum(each.pages["read"] for each in statistics.values())
             if left <= 0:
                 return
         yield _Task(number, part, replace(options, pages=left))
 
 
-def _harvest(
+def _read_and_write(
     task: _Task,
     *,
     site: Site | None,
     details: Mapping[str, Any] | None,
     workspace: Workspace,
     progress: Callable[[_Task, int, int], None] | None,
-) -> _Done:
-    """Write the tables of one part, and last its tally."""
+) -> _Result:
+    """Write the tables of one part, and last its statistics."""
     tables = 0
-    tally = Tally()
-    watch = partial(progress, task) if progress else lambda _at, _pages: None
-    for found in harvest(task.part, task.options, site=site, details=details, progress=watch):
+    statistics = PageStatistics()
+    show = partial(progress, task) if progress else lambda _at, _pages: None
+    for found in read_part(task.part, task.options, site=site, details=details, progress=show):
         if isinstance(found, Site):
             site = found
-        elif isinstance(found, Tally):
-            tally = found
-        elif isinstance(found, Links):
-            write_run(workspace.table("links", task.number, tables), found.table)
+        elif isinstance(found, PageStatistics):
+            statistics = found
         else:
-            write_arrow(workspace.table("pages", task.number, tables), found.table)
-            tables += 1
-    workspace.close_part(task.number, tally.to_json())
+            kind, table = found
+            write = write_run if kind == "links" else write_arrow
+            write(workspace.table(kind, task.number, tables), table)
+            tables += kind == "pages"
+    workspace.finish_part(task.number, statistics.to_json())
     if site is None:
-        raise AssertionError("harvest gives the site if it was not told it")
-    return _Done(task.number, site, tally)
+        raise AssertionError("read_part yields the site if it was not given")
+    return _Result(task.number, site, statistics)
 
 
 class _Meter:
-    """Tells how much has been read: the parts that are finished, and some of another."""
+    """Shows how much has been read: the finished parts, and some of another."""
 
     def __init__(
-        self, parts: Sequence[Part], tallies: Mapping[int, Tally], progress: Watcher
+        self,
+        parts: Sequence[Part],
+        statistics: Mapping[int, PageStatistics],
+        progress: ProgressCallback,
     ) -> None:
         ends = [part.end for part in parts]
         self._sizes = [(end or 0) - part.start for part, end in zip(parts, ends, strict=True)]
         self._total = None if None in ends else sum(self._sizes)
-        self._tallies = tallies
+        self._statistics = statistics
         self._progress = progress
 
-    def at(self, task: _Task, at: int, pages: int) -> None:
+    def show_part(self, task: _Task, at: int, pages: int) -> None:
         end = at if task.part.end is None else min(at, task.part.end)  # it reads ahead
         self.show(end - task.part.start, pages)
 
     def show(self, further: int = 0, more: int = 0) -> None:
-        done = sum(self._sizes[number] for number in self._tallies) + further
-        pages = sum(tally.pages["read"] for tally in self._tallies.values()) + more
-        self._progress(Progress("reading pages" if pages else _STARTING, done, self._total, pages))
+        done = sum(self._sizes[number] for number in self._statistics) + further
+        pages = sum(each.pages["read"] for each in self._statistics.values()) + more
+        doing = "reading pages" if pages else _STARTING
+        self._progress(ReadingProgress(doing, done, self._total, pages))

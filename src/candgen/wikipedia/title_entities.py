@@ -1,4 +1,4 @@
-"""Tables of (title, entity): the entities of pages, for those who have them in a file."""
+"""Tables of (title, entity) that a user gives: the entities of pages."""
 
 import gzip
 import logging
@@ -13,10 +13,11 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from candgen.dumps.file_errors import explain_read_errors
 from candgen.errors import TableError, shown
 
 _LOG = logging.getLogger("candgen")
-_MARK = b"\xef\xbb\xbf"  # a byte order mark
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ENTITY_NAMES = ("entity", "qid", "wikidata", "item")
 _SCHEMA = pa.schema([("title", pa.large_string()), ("entity", pa.large_string())])
 
@@ -26,30 +27,25 @@ def read_ids(path: str | os.PathLike[str]) -> pa.Table:
 
     The columns are title and entity (or qid, wikidata, item), in any order among others.
     Underscores in titles become spaces. Rows without a title or an entity are left out, and of two
-    entities of one title the first counts; the log has a warning that says how many.
+    entities of one title the first is taken; the log has a warning with their number.
     """
     where = Path(path)
     name = where.name.lower()
-    try:
-        if name.endswith(".parquet"):
-            table = _read_parquet(where)
-        elif name.endswith((".tsv", ".tsv.gz")):
-            table = _read_tsv(where)
-        else:
-            raise TableError(
-                f"{where} has an unknown suffix, expected a name that ends in .tsv, .tsv.gz "
-                "or .parquet"
-            )
-    except FileNotFoundError as error:
-        raise TableError(f"{where} does not exist: check the name and the folder") from error
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise TableError(f"{where} is cut short or damaged: copy or download it again") from error
-    except OSError as error:
-        raise TableError(f"{where} cannot be read: {error.strerror or error}") from error
-    return _first_of_each(_complete(table, where), where)
-
-
-# Files
+    with explain_read_errors(where):
+        try:
+            if name.endswith(".parquet"):
+                table = _read_parquet(where)
+            elif name.endswith((".tsv", ".tsv.gz")):
+                table = _read_tsv(where)
+            else:
+                raise TableError(
+                    f"{where} has an unknown suffix, expected a name that ends in .tsv, .tsv.gz "
+                    "or .parquet"
+                )
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            message = f"{where} is cut short or damaged: copy or download it again"
+            raise TableError(message) from error
+    return _drop_repeated(_drop_incomplete(table, where), where)
 
 
 def _open(path: Path) -> BinaryIO:
@@ -59,24 +55,24 @@ def _open(path: Path) -> BinaryIO:
 
 def _read_tsv(path: Path) -> pa.Table:
     with _open(path) as file:
-        first = file.readline().removeprefix(_MARK)
+        first = file.readline().removeprefix(_BYTE_ORDER_MARK)
         if not first.strip():
             raise TableError(
                 f"{path} is empty, expected a header row with title and entity, separated by a tab"
             )
         header = first.decode("utf-8", "replace").rstrip("\r\n").split("\t")
-        wanted = [str(place) for place in _columns(header, f"{path}, in its header row,")]
+        wanted = [str(place) for place in _find_columns(header, f"{path}, in its header row,")]
         try:
             table = _parse(file, len(header), wanted)
         except pa.ArrowException as error:
-            raise TableError(_first_problem(path, len(header), str(error))) from error
+            raise TableError(_describe_first_problem(path, len(header), str(error))) from error
     return table.rename_columns(_SCHEMA.names)
 
 
 def _parse(file: BinaryIO, width: int, wanted: list[str]) -> pa.Table:
     if not file.peek(1):  # type: ignore[attr-defined]
         return pa.table({place: pa.array([], pa.large_string()) for place in wanted})
-    # Places for names: a name may be empty, or stand there twice.
+    # Columns are named by their places: a name may be empty, or occur twice.
     places = [str(place) for place in range(width)]
     return pa.csv.read_csv(
         file,
@@ -90,8 +86,8 @@ def _parse(file: BinaryIO, width: int, wanted: list[str]) -> pa.Table:
     )
 
 
-def _first_problem(path: Path, width: int, otherwise: str) -> str:
-    """Say which line is wrong; Arrow, which reads many at once, does not always know."""
+def _describe_first_problem(path: Path, width: int, otherwise: str) -> str:
+    """Return the message for the first invalid line, which Arrow does not always name."""
     with _open(path) as file:
         for number, line in enumerate(file, start=1):
             found = line.rstrip(b"\r\n").count(b"\t") + 1
@@ -102,20 +98,20 @@ def _first_problem(path: Path, width: int, otherwise: str) -> str:
             except UnicodeDecodeError as error:
                 byte = f"0x{line[error.start]:02x}"
                 return f"{path} line {number}: byte {byte} is not UTF-8: save the file as UTF-8"
-    return f"{path} is not a sound TSV file: {otherwise.splitlines()[0]}"
+    return f"{path} is not a valid TSV file: {otherwise.splitlines()[0]}"
 
 
 def _read_parquet(path: Path) -> pa.Table:
     try:
-        # Not pq.read_table, which makes columns of the folders that the path goes through.
+        # Not pq.read_table, which makes columns of the names of folders in the path.
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
-            places = _columns(names, str(path))
+            places = _find_columns(names, str(path))
             table = file.read(columns=[names[place] for place in places])
     except (pa.ArrowException, OSError) as error:
-        if getattr(error, "errno", None):  # the system's, not Arrow's
+        if getattr(error, "errno", None):  # of the system, not of Arrow
             raise
-        raise TableError(f"{path} is not a sound Parquet file: copy or write it again") from error
+        raise TableError(f"{path} is not a valid Parquet file: copy or write it again") from error
     columns = []
     for place in places:
         column = table[names[place]]
@@ -128,10 +124,10 @@ def _read_parquet(path: Path) -> pa.Table:
     return pa.table(columns, schema=_SCHEMA)
 
 
-def _columns(names: list[str], place: str) -> tuple[int, int]:
-    """Find the title and the entity among the columns.
+def _find_columns(names: list[str], place: str) -> tuple[int, int]:
+    """Return the places of the title and the entity among the columns.
 
-    >>> _columns(["id", "QID", "title"], "ids.tsv")
+    >>> _find_columns(["id", "QID", "title"], "ids.tsv")
     (2, 1)
     """
     lower = [name.strip().lower() for name in names]
@@ -145,10 +141,7 @@ def _columns(names: list[str], place: str) -> tuple[int, int]:
     return lower.index("title"), lower.index(entity)
 
 
-# Rows
-
-
-def _complete(table: pa.Table, path: Path) -> pa.Table:
+def _drop_incomplete(table: pa.Table, path: Path) -> pa.Table:
     titles = pc.replace_substring(table["title"], pattern="_", replacement=" ")
     table = pa.table([titles, table["entity"]], schema=_SCHEMA)
     present = [
@@ -161,11 +154,11 @@ def _complete(table: pa.Table, path: Path) -> pa.Table:
     return kept
 
 
-def _first_of_each(table: pa.Table, path: Path) -> pa.Table:
+def _drop_repeated(table: pa.Table, path: Path) -> pa.Table:
     if not len(table):
         return table
     codes = table["title"].combine_chunks().dictionary_encode().indices.to_numpy()
-    _, first = np.unique(codes, return_index=True)  # in the order of the file: so codes are given
+    _, first = np.unique(codes, return_index=True)  # codes are in the order of the file
     if len(first) == len(table):
         return table
     kept = table.take(first)

@@ -9,21 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from candgen.dumps.wiki_codes import LANGUAGE_OF_WIKI
 from candgen.wikipedia.markup.conventions import (
-    CANONICAL_NAMESPACES,
-    capital,
+    canonical_namespaces,
+    capitalize,
+    capitalizer_of,
     characters_of,
-    conventions,
-    first_letters,
+    conventions_of,
     language_of,
     own_prefixes,
+    parse_trail_pattern,
     prefixes,
     project_names,
-    trail_of_pattern,
 )
 
 TEXT = files("candgen.wikipedia.markup").joinpath("conventions.json").read_text(encoding="utf-8")
 FACTS = json.loads(TEXT)
+CODES = {**FACTS["languages of codes"], **LANGUAGE_OF_WIKI}
 LATIN = set("abcdefghijklmnopqrstuvwxyz")
 
 
@@ -38,7 +40,7 @@ def test_no_key_stands_twice():
 
 def test_the_facts_have_one_form():
     assert unicodedata.is_normalized("NFC", TEXT)
-    names = {name for _, name in CANONICAL_NAMESPACES}
+    names = {name for _, name in canonical_namespaces()}
     for language, facts in FACTS["languages"].items():
         assert facts, language
         assert set(facts) <= {"trail", "prefix", "redirect", "aliases", "shortcuts"}, language
@@ -56,7 +58,7 @@ def test_the_facts_have_one_form():
 
 @pytest.mark.parametrize("language", sorted(FACTS["languages"]))
 def test_every_language_can_be_read(language):
-    customs = conventions(language)
+    customs = conventions_of(language)
     assert list(customs.trail) == sorted(set(customs.trail))
     assert not set(customs.trail) & set(" \n\t[]|{}<>")
     assert not set(customs.prefix) & set(" \n\t[]|{}<>")
@@ -65,14 +67,15 @@ def test_every_language_can_be_read(language):
 def test_fallbacks_end_at_languages_with_facts():
     for language, chain in FACTS["fallbacks"].items():
         assert language not in chain
-        assert language not in FACTS["languages of codes"], f"{language} is never asked for"
+        assert language not in CODES, f"{language} is never asked for"
         for each in chain:
             assert each in FACTS["languages"] or each in {"kn", "my", "ne", "jv"}, (language, each)
 
 
 def test_codes_lead_to_languages_in_one_step():
-    for code, language in FACTS["languages of codes"].items():
-        assert language not in FACTS["languages of codes"], code
+    assert not LANGUAGE_OF_WIKI.keys() & FACTS["languages of codes"].keys()
+    for code, language in CODES.items():
+        assert language not in CODES, code
 
 
 @pytest.mark.parametrize(
@@ -109,24 +112,24 @@ def test_codes_lead_to_languages_in_one_step():
     ],
 )
 def test_link_trails(language, inside, outside):
-    trail = conventions(language).trail
+    trail = conventions_of(language).trail
     assert set(inside) <= set(trail)
     assert not set(outside) & set(trail)
 
 
 def test_chinese_has_no_trail():
     for language in ("zh", "zh-hans", "gan", "zh-classical", "wuu", "nan", "zh-min-nan"):
-        assert conventions(language).trail == ""
+        assert conventions_of(language).trail == ""
 
 
 def test_prefixes_are_rare():
-    assert conventions("en").prefix == ""
-    assert conventions("de").prefix == ""
-    assert set("abZءي") <= set(conventions("ar").prefix)
-    assert set("abZءي") <= set(conventions("arz").prefix), "inherited"
-    assert conventions("uk").prefix == "«„"
-    assert set("ժա") <= set(conventions("hy").prefix)
-    assert not set("1 -,.'(") & set(conventions("hy").prefix)
+    assert conventions_of("en").prefix == ""
+    assert conventions_of("de").prefix == ""
+    assert set("abZءي") <= set(conventions_of("ar").prefix)
+    assert set("abZءي") <= set(conventions_of("arz").prefix), "inherited"
+    assert conventions_of("uk").prefix == "«„"
+    assert set("ժա") <= set(conventions_of("hy").prefix)
+    assert not set("1 -,.'(") & set(conventions_of("hy").prefix)
 
 
 @pytest.mark.parametrize(
@@ -142,20 +145,20 @@ def test_prefixes_are_rare():
     ],
 )
 def test_redirect_words(language, words):
-    assert conventions(language).redirect_words == words
+    assert conventions_of(language).redirect_words == words
 
 
 def test_names_of_namespaces():
-    assert ("Bild", 6) in conventions("de").namespace_aliases
-    assert ("Bild", 6) in conventions("bar").namespace_aliases, "inherited"
-    assert ("Benutzerin", 2) in conventions("de").namespace_aliases
-    assert ("Изображение", 6) in conventions("tyv").namespace_aliases
+    assert ("Bild", 6) in conventions_of("de").namespace_aliases
+    assert ("Bild", 6) in conventions_of("bar").namespace_aliases, "inherited"
+    assert ("Benutzerin", 2) in conventions_of("de").namespace_aliases
+    assert ("Изображение", 6) in conventions_of("tyv").namespace_aliases
 
 
 def test_shortcuts_belong_to_one_wiki():
-    assert ("H", 12) in conventions("de").shortcuts
-    assert conventions("bar").shortcuts == (), "not inherited"
-    assert ("WP", 4) not in conventions("de").namespace_aliases
+    assert ("H", 12) in conventions_of("de").shortcuts
+    assert conventions_of("bar").shortcuts == (), "not inherited"
+    assert ("WP", 4) not in conventions_of("de").namespace_aliases
 
 
 def test_prefixes_of_other_wikis():
@@ -258,7 +261,7 @@ def test_characters_without_ranges_stand_for_themselves(characters):
     ],
 )
 def test_trails_that_the_api_gives(pattern, trail):
-    assert trail_of_pattern(pattern) == trail
+    assert parse_trail_pattern(pattern) == trail
 
 
 @pytest.mark.parametrize(
@@ -287,20 +290,20 @@ def test_trails_that_the_api_gives(pattern, trail):
     ],
 )
 def test_capitals(small, large):
-    assert capital(small + "x") == large + "x"
-    assert capital(large + "x") == large + "x"
+    assert capitalize(small + "x") == large + "x"
+    assert capitalize(large + "x") == large + "x"
 
 
 def test_no_letter_at_all():
-    assert capital("") == ""
+    assert capitalize("") == ""
 
 
 @pytest.mark.parametrize("language", ["tr", "az", "kaa", "gag", "tly"])
 def test_turkic_capitals(language):
-    assert first_letters(language)("ildır") == "İldır"
-    assert first_letters(language)("ışık") == "Işık"
+    assert capitalizer_of(language)("ildır") == "İldır"
+    assert capitalizer_of(language)("ışık") == "Işık"
 
 
 @pytest.mark.parametrize("language", ["en", "kk", "crh", "tt", "nl", "uz"])
 def test_other_capitals(language):
-    assert first_letters(language)("ijsel") == "Ijsel"
+    assert capitalizer_of(language)("ijsel") == "Ijsel"

@@ -1,14 +1,11 @@
 """Many links at once are read as each by itself would be."""
 
-from collections import Counter
-
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from candgen.wikipedia.markup.fast_links import PlainLinkReader
-from candgen.wikipedia.markup.link_counter import SliceCounter, Slices
+from candgen.wikipedia.markup.link_counter import Slices
 from candgen.wikipedia.markup.links import Link, LinkReader
 from candgen.wikipedia.markup.site import Site
 from tests.support.wikitext_cases import CASES, site_of
@@ -29,12 +26,6 @@ RAWS = st.one_of(
     st.builds("{}[[{}]]".format, TEXTS, TEXTS),
     TEXTS,
 ).map(lambda text: text.encode("utf-8", "surrogatepass"))
-
-
-@pytest.fixture(scope="module")
-def monkeypatch_module():
-    with pytest.MonkeyPatch.context() as patch:
-        yield patch
 
 
 def one_by_one(reader, raws):
@@ -84,22 +75,3 @@ def test_most_links_of_a_page_are_plain():
 
 def test_no_links():
     assert one_by_one(READERS["fo"], []) == []
-
-
-@given(
-    texts=st.lists(st.lists(st.sampled_from([b"", b"a", b"b", b"ab", b"[[x]]", b"y" * 300]))),
-    room=st.sampled_from([1, 2, 4]),
-)
-def test_slices_are_counted(texts, room, monkeypatch_module):
-    monkeypatch_module.setattr("candgen.wikipedia.markup.link_counter._ROOM", room)
-    counter, expected = SliceCounter(), Counter()
-    for again in range(2):
-        for slices in texts:
-            lengths = np.array([len(each) for each in slices], dtype=np.int64)
-            last = np.cumsum(lengths)
-            counter.add(b"".join(slices), last - lengths, last)
-            expected.update(slices)
-        assert len(counter) == len(expected)
-        found, counts = counter.take()
-        assert {found.at(n): c for n, c in enumerate(counts.tolist())} == expected, again
-        expected.clear()

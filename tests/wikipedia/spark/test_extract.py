@@ -262,7 +262,7 @@ def test_redirects_entities_and_names_are_resolved_as_on_one_machine(
             extract_with_spark(mirror, output, options=options, part_size=2000)
     assert not output.exists()
     with monkeypatch.context() as patch:
-        patch.setattr(spark_extract._Job, "_harvest", interrupted)  # all has been read
+        patch.setattr(spark_extract._Job, "_read_dumps", interrupted)  # all has been read
         reports = extract_with_spark(mirror, output, options=options, part_size=2000, resume=True)
     check_same(mirror, output, reports, options, tmp_path)
     assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith(".")) == []
@@ -300,11 +300,11 @@ def test_what_goes_where_in_a_wiki_worked_out_by_hand(cluster, tmp_path):
         ("eight", "fo:K10", 1),
         ("x", "fo:Ikki til", 1),
     ]
-    assert dict(report.tally.dropped) == {"redirect loop": 2}
+    assert dict(report.statistics.dropped) == {"redirect loop": 2}
     assert MentionTable.read(output / "language=fo").metadata["wiki"] == "fowiki"
     # The folder is replaced by what another run writes.
     (report,) = extract_with_spark(folder, output, options=Options(pages=1))
-    assert report.tally.pages["read"] == 1
+    assert report.statistics.pages["read"] == 1
     assert len(MentionTable.read(output / "language=fo")) == 5
 
 
@@ -332,9 +332,9 @@ def test_a_run_that_fails_leaves_nothing_behind_and_what_was_there_alone(cluster
     [
         ({"output": "full"}, StorageError, "was not written by this command"),
         ({"output": "no/such/folder"}, StorageError, "is not a folder"),
-        ({"part_size": 0}, ParameterError, "expected at least 1 byte"),
+        ({"part_size": 0}, ParameterError, "part_size is 0: expected a whole number of at least 1"),
         ({"languages": ["fo", "nn"]}, TableError, "has no dump of nn"),
-        ({"master": "local[2]"}, ParameterError, "Spark runs here already, on local-cluster"),
+        ({"master": "local[2]"}, ParameterError, "but a session is active on local-cluster"),
         ({"folder": "full"}, TableError, "has no dumps of Wikipedias"),
     ],
 )

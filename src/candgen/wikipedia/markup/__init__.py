@@ -1,1 +1,1 @@
-"""Wikitext: sites, titles, links, and the words that a reader sees."""
+"""Wikitext: sites, titles, links, and the text that a reader sees."""

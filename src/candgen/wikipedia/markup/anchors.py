@@ -1,12 +1,13 @@
-"""What a reader sees of a link: its text without the markup that makes it bold, small or a note.
+"""The text of a link that a reader sees: without markup for bold, small or notes.
 
-Every function takes time in proportion to the text, whatever stands in it.
+Every function takes time in proportion to the length of any text.
 """
 
 import re
 from functools import cache
-from html.entities import html5
 from urllib.parse import unquote
+
+from candgen.wikipedia.markup.character_references import decode_references
 
 _REGIONS = ("nowiki", "ref", "includeonly")
 _CLOSING = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in _REGIONS}
@@ -18,9 +19,8 @@ _TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
 _EXTERNAL_LINK = re.compile(r"\[(?=[a-z]{2,12}://|//|mailto:|news:)([^\[\]]*)\]", re.IGNORECASE)
 _ADDRESS = re.compile(r"[^\s<>\"]*\s*")
 _QUOTES = re.compile("''+")
-_CHARACTER = re.compile(r"&(?:#([0-9]+)|#[xX]([0-9A-Fa-f]+)|([A-Za-z][0-9A-Za-z]*));")
 _INVISIBLE = " \u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
-"""What is stripped from both ends: spaces and the marks of writing direction."""
+"""Stripped from both ends: spaces and the marks of writing direction."""
 
 _NAMESPACE = r"(?::?[ _0-9A-Za-z\x80-\U0010ffff-]+:|:|)"
 _PIPE_TRICKS = tuple(
@@ -34,9 +34,9 @@ _PIPE_TRICKS = tuple(
 
 
 def prepare(text: str) -> str:
-    """Remove comments, notes and what is for other pages, and escape what stands in ``nowiki``.
+    """Remove comments, notes and text for other pages, and escape the text in ``nowiki``.
 
-    What is not closed stays. Only of a comment the end may be missing, as in MediaWiki.
+    Regions that are not closed stay, except for comments, as in MediaWiki.
 
     >>> prepare("[[Vágar<!-- an island -->|the <nowiki>''island''</nowiki><ref>[[x]]</ref>]]")
     '[[Vágar|the &#39;&#39;island&#39;&#39;]]'
@@ -44,26 +44,26 @@ def prepare(text: str) -> str:
     pieces: list[str] = []
     names: tuple[str, ...] = _REGIONS
     done = at = 0
-    while opening := _opening(names).search(text, at):
+    while opening := _opening_tags(names).search(text, at):
         at, name = opening.end(), (opening[1] or "").lower()
-        if region := _region(text, at, name):
+        if region := _find_region(text, at, name):
             inside, end, at = region
             pieces.append(text[done : opening.start()])
             if name == "nowiki":
                 pieces.append(text[inside:end].translate(_ESCAPES))
             done = at
-        else:  # it is not closed; nor is what follows, which need not be tried
+        else:  # it is not closed, and later ones of this name are not either
             names = tuple(each for each in names if each != name)
     return "".join(pieces) + text[done:]
 
 
 @cache
-def _opening(names: tuple[str, ...]) -> re.Pattern[str]:
+def _opening_tags(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"<(?:!--|({'|'.join(names) or '(?!)'})(?=[\s/>]))", re.IGNORECASE)
 
 
-def _region(text: str, start: int, name: str) -> tuple[int, int, int] | None:
-    """Tell where what is open ends: where its content begins and ends, and what follows begins."""
+def _find_region(text: str, start: int, name: str) -> tuple[int, int, int] | None:
+    """Return the start and the end of the content of a region, and the end of the region."""
     if not name:
         end = text.find("-->", start)
         return (start, end, end + 3) if end >= 0 else (start, len(text), len(text))
@@ -75,73 +75,67 @@ def _region(text: str, start: int, name: str) -> tuple[int, int, int] | None:
 
 
 def decode_characters(text: str) -> str:
-    """Decode character references once; what is none stays.
+    """Decode character references once; invalid ones stay.
 
-    >>> decode_characters("AT&amp;T &amp;amp; R&D &#9786;")
-    'AT&T &amp; R&D ☺'
+    >>> decode_characters("AT&amp;T &amp;amp; R&D &#9786; &#1;")
+    'AT&T &amp; R&D ☺ &#1;'
     """
-    return _CHARACTER.sub(_character, text)
+    return decode_references(text, _decode_visible)
 
 
-def _character(reference: re.Match[str]) -> str:
-    decimal, hexadecimal, name = reference.groups()
-    if name:
-        return html5.get(name + ";", reference[0])
-    digits = (decimal or hexadecimal).lstrip("0")
-    # Longer numbers are no characters, and Python refuses to read very long ones.
-    point = int(digits or "0", 10 if decimal else 16) if len(digits) < 8 else 0
+def _decode_visible(point: int) -> str | None:
     surrogate = 0xD800 <= point < 0xE000
-    return chr(point) if 32 <= point <= 0x10FFFF and not surrogate else reference[0]
+    return chr(point) if 32 <= point <= 0x10FFFF and not surrogate else None
 
 
-def fold(text: str) -> str:
+def normalize_space(text: str) -> str:
     """Make white space of any kind and length one space, and strip it, with invisible marks.
 
-    >>> fold(" Tórs\\n\\u00a0havn\\u200e ")
+    >>> normalize_space(" Tórs\\n\\u00a0havn\\u200e ")
     'Tórs havn'
     """
     return " ".join(text.split()).strip(_INVISIBLE)
 
 
-def visible(anchor: str) -> str:
-    """Give what a reader sees of prepared wikitext that holds no template.
+def strip_markup(anchor: str) -> str:
+    """Return the text that a reader sees of prepared wikitext without templates.
 
-    >>> visible("''Den'' <small>'''gamle'''</small>&nbsp;by")
+    >>> strip_markup("''Den'' <small>'''gamle'''</small>&nbsp;by")
     'Den gamle\\xa0by'
     """
     if "<" in anchor:
         anchor = _TAG.sub("", _BREAK.sub(" ", anchor))
     if "[" in anchor:
-        anchor = _EXTERNAL_LINK.sub(_label, anchor)
+        anchor = _EXTERNAL_LINK.sub(_strip_address, anchor)
     if "''" in anchor:
-        anchor = "\n".join(map(without_quotes, anchor.split("\n")))
+        anchor = "\n".join(map(strip_quotes, anchor.split("\n")))
     return decode_characters(anchor) if "&" in anchor else anchor
 
 
-def _label(link: re.Match[str]) -> str:
-    """Give what stands after the address of an external link."""
+def _strip_address(link: re.Match[str]) -> str:
+    """Return the text after the address of an external link."""
     return _ADDRESS.sub("", link[1], count=1)
 
 
-def first_variants(anchor: str) -> str:
-    """Give what one reader sees where a wiki is written in several scripts or spellings.
+def choose_first_variants(anchor: str) -> str:
+    """Return the text in the first of the several scripts or spellings of a wiki.
 
-    >>> first_variants("-{zh-hans:计算机; zh-hant:電腦}- -{IBM}-")
+    >>> choose_first_variants("-{zh-hans:计算机; zh-hant:電腦}- -{IBM}-")
     '计算机 IBM'
     """
-    return _CONVERTED.sub(_first_variant, anchor)
+    return _CONVERTED.sub(_choose_first_variant, anchor)
 
 
-def _first_variant(converted: re.Match[str]) -> str:
-    """Give what is between ``-{`` and ``}-``, or of several variants of a language the first."""
+def _choose_first_variant(converted: re.Match[str]) -> str:
+    """Return the text between ``-{`` and ``}-``, or the first of several variants in it."""
     variant = _VARIANT.match(converted[1])
     return variant[1] if variant else converted[1]
 
 
-def without_quotes(line: str) -> str:
-    """Remove the quotes that make a line bold or italic, and keep those that are apostrophes.
+def strip_quotes(line: str) -> str:
+    """Remove the quotes that make a line bold or italic, and keep apostrophes.
 
-    >>> without_quotes("'''La''' ''Marseillaise''"), without_quotes("l'''Eneide''")
+    >>> strip_quotes("'''La''' ''Marseillaise''"), strip_quotes("l'''Eneide''")
     ('La Marseillaise', "l'Eneide")
     """
     texts, runs = _QUOTES.split(line), [len(run) for run in _QUOTES.findall(line)]
@@ -155,7 +149,7 @@ def without_quotes(line: str) -> str:
 
 
 def _keep_apostrophe(texts: list[str], runs: list[int], kept: list[int]) -> None:
-    """Where neither bold nor italic ends, one bold was meant as an apostrophe and italic.
+    """Keep one apostrophe where neither bold nor italic ends: one bold is then an italic.
 
     MediaWiki prefers the one after a single letter, then after a longer word, then after a space.
     """
@@ -169,10 +163,10 @@ def _keep_apostrophe(texts: list[str], runs: list[int], kept: list[int]) -> None
         kept[min(ranks)[1]] += 1
 
 
-def shown_target(target: str) -> str:
-    """Give what MediaWiki shows of a link without a pipe: the target as it was typed.
+def display_target(target: str) -> str:
+    """Return what MediaWiki shows of a link without a pipe: the target as it was typed.
 
-    >>> shown_target(":Bólkur:Oyggjar"), shown_target("R%C3%B3m#S&oslash;ga")
+    >>> display_target(":Bólkur:Oyggjar"), display_target("R%C3%B3m#S&oslash;ga")
     ('Bólkur:Oyggjar', 'Róm#Søga')
     """
     target = target.lstrip().removeprefix(":")
@@ -181,13 +175,13 @@ def shown_target(target: str) -> str:
     return decode_characters(target) if "&" in target else target
 
 
-def pipe_trick(target: str) -> str:
-    """Give the anchor that MediaWiki makes of ``[[target|]]`` when a page is saved.
+def apply_pipe_trick(target: str) -> str:
+    """Return the anchor that MediaWiki makes of ``[[target|]]`` when a page is saved.
 
-    >>> pipe_trick("Hjálp:Vágar (oyggj)"), pipe_trick("Miðvágur, Vágar"), pipe_trick("Vágar#Søga")
-    ('Vágar', 'Miðvágur', '')
+    >>> [apply_pipe_trick(link) for link in ("Hjálp:Vágar (oy)", "Miðvágur, Vágar", "Vágar#Søga")]
+    ['Vágar', 'Miðvágur', '']
     """
     if "#" in target:
         return ""
     tried = (trick.fullmatch(target) for trick in _PIPE_TRICKS)
-    return next((shown_target(found[1]) for found in tried if found), "")
+    return next((display_target(found[1]) for found in tried if found), "")

@@ -1,7 +1,7 @@
-"""What a dump does not say of its wiki: customs of languages, and prefixes of other wikis.
+"""What a dump does not have about its wiki: conventions of languages, prefixes of other wikis.
 
-``conventions.json`` holds the facts, by language; MediaWiki has them in its message files. A
-language takes what it does not have from the ones it falls back to.
+``conventions.json`` has the facts by language, from MediaWiki's message files. A language takes
+missing facts from the languages it falls back to.
 """
 
 import json
@@ -14,44 +14,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-CANONICAL_NAMESPACES: tuple[tuple[int, str], ...] = (
-    (-2, "Media"),
-    (-1, "Special"),
-    (0, ""),
-    (1, "Talk"),
-    (2, "User"),
-    (3, "User talk"),
-    (4, "Project"),
-    (5, "Project talk"),
-    (6, "File"),
-    (6, "Image"),
-    (7, "File talk"),
-    (7, "Image talk"),
-    (8, "MediaWiki"),
-    (9, "MediaWiki talk"),
-    (10, "Template"),
-    (11, "Template talk"),
-    (12, "Help"),
-    (13, "Help talk"),
-    (14, "Category"),
-    (15, "Category talk"),
-    (710, "TimedText"),
-    (711, "TimedText talk"),
-    (828, "Module"),
-    (829, "Module talk"),
-    (2300, "Gadget"),
-    (2301, "Gadget talk"),
-    (2302, "Gadget definition"),
-    (2303, "Gadget definition talk"),
-    (2600, "Topic"),
-)
-"""The English names, which every wiki understands."""
+from candgen.dumps.wiki_codes import LANGUAGE_OF_WIKI
 
 _PROJECTS = "wiki(?:books|news|quote|source|versity|voyage|media)?|wiktionary"
 _DATABASE = re.compile(f"(?P<code>.+?)_?(?P<project>{_PROJECTS})")
 _TURKIC = frozenset({"az", "kaa", "tr"})
 _STAY_SMALL = re.compile("[\u0345ⅰ-ⅿⓐ-ⓩꞹ\U00016e60-\U00016e7f]")
-"""Letters that Wikimedia's wikis leave alone, though Unicode has capitals for them."""
+"""Letters that Wikimedia's wikis do not capitalize, though Unicode has capitals for them."""
 
 _MEMBER = re.compile(r"\\x\{[0-9A-Fa-f]{1,6}\}|\\x[0-9A-Fa-f]{2}|\\.|.", re.DOTALL)
 _TRAIL = re.compile(r"/\^\((?:\(\?:(?P<choice>.+)\)\+|(?P<class>\[.+\])\+|)\)\(\.\*\)\$/[A-Za-z]*")
@@ -61,33 +30,34 @@ _APOSTROPHE = "'(?!')"
 
 @dataclass(frozen=True)
 class Conventions:
-    """The customs of a language's wikis."""
+    """The conventions of a language's wikis."""
 
     trail: str
-    """What becomes part of a link right after it; an apostrophe only if none follows it."""
+    """Characters that become part of a link right after it; an apostrophe only if single."""
     prefix: str
-    """What becomes part of a link right before it."""
+    """Characters that become part of a link right before it."""
     redirect_words: tuple[str, ...]
-    """What a redirect begins with, besides ``#REDIRECT``."""
+    """The words that begin a redirect, besides ``#REDIRECT``."""
     namespace_aliases: tuple[tuple[str, int], ...]
-    """Names of namespaces besides the English ones and the one that a dump's header has."""
+    """Names of namespaces besides the English ones and those in a dump's header."""
     shortcuts: tuple[tuple[str, int], ...]
-    """Names of namespaces that only the Wikipedia of this language has, as ``WP``."""
+    """Names of namespaces that only the Wikipedia of this language has, such as ``WP``."""
 
 
 @cache
-def conventions(language: str) -> Conventions:
-    """Give the customs of a language, those of English for one that is not known.
+def conventions_of(language: str) -> Conventions:
+    """Return the conventions of a language; those of English for an unknown one.
 
-    >>> conventions("de").trail, conventions("de").redirect_words
+    >>> conventions_of("de").trail, conventions_of("de").redirect_words
     ('abcdefghijklmnopqrstuvwxyzßäöü', ('#WEITERLEITUNG',))
     """
-    chain = [_languages()[each] for each in _chain(language) if each in _languages()]
+    languages = _facts()["languages"]
+    chain = [languages[each] for each in _chain(language) if each in languages]
     trail = next((each["trail"] for each in chain if "trail" in each), "a-z")
     prefix = next((each["prefix"] for each in chain if "prefix" in each), "")
     words = tuple(word for each in chain for word in each.get("redirect", ()))
     aliases = tuple(name for each in chain for name in _numbered(each.get("aliases", {})))
-    own = _languages().get(_language(language), {})
+    own = languages.get(_language(language), {})
     return Conventions(
         trail=characters_of(trail),
         prefix=characters_of(prefix),
@@ -98,13 +68,13 @@ def conventions(language: str) -> Conventions:
 
 
 def _numbered(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, int]]:
-    """Give each name with the number of the namespace whose English name it stands under."""
-    numbers = {name: number for number, name in CANONICAL_NAMESPACES}
+    """Yield each name with the number of the namespace under whose English name it is."""
+    numbers = {name: number for number, name in canonical_namespaces()}
     return ((alias, numbers[name]) for name, aliases in names.items() for alias in aliases)
 
 
 def characters_of(ranges: str) -> str:
-    r"""Expand what stands in the brackets of a regular expression.
+    r"""Return the characters of a character class of a regular expression.
 
     >>> characters_of(r"a-cø\x{e6}-")
     '-abcæø'
@@ -128,13 +98,13 @@ def _member(text: str) -> str:
     return text[-1]
 
 
-def trail_of_pattern(pattern: str) -> str | None:
-    """Give the characters of a link trail of the pattern that MediaWiki's API gives.
+def parse_trail_pattern(pattern: str) -> str | None:
+    """Return the characters of the link trail in a pattern of MediaWiki's API.
 
-    What must stand together, as Breton's ``c'h``, is left out; None is for a pattern that is
-    more than a choice of characters.
+    Sequences, such as Breton's ``c'h``, are left out; None for a pattern that is not a choice of
+    characters.
 
-    >>> trail_of_pattern("/^((?:[a-cç]|'(?!'))+)(.*)$/sDu"), trail_of_pattern("/^()(.*)$/sD")
+    >>> parse_trail_pattern("/^((?:[a-cç]|'(?!'))+)(.*)$/sDu"), parse_trail_pattern("/^()(.*)$/sD")
     ("'abcç", '')
     """
     match = _TRAIL.fullmatch(pattern)
@@ -157,12 +127,12 @@ def trail_of_pattern(pattern: str) -> str | None:
 
 @cache
 def prefixes() -> frozenset[str]:
-    """Give the prefixes of links to other wikis, in lower case: languages and projects."""
+    """Return the prefixes of links to other wikis, in lower case: languages and projects."""
     return frozenset(_facts()["languages of Wikipedia"]) | frozenset(_facts()["projects"])
 
 
 def language_of(wiki: str) -> str:
-    """Give the language's code in a database's name.
+    """Return the language's code in a database's name.
 
     >>> language_of("fowiki"), language_of("zh_min_nanwiki"), language_of("alswiktionary")
     ('fo', 'zh-min-nan', 'als')
@@ -172,7 +142,7 @@ def language_of(wiki: str) -> str:
 
 
 def own_prefixes(wiki: str) -> frozenset[str]:
-    """Give the interwiki prefixes that lead to the wiki itself, of its database's name.
+    """Return the interwiki prefixes that lead to the wiki itself, given its database's name.
 
     >>> sorted(own_prefixes("alswiki")), sorted(own_prefixes("simplewiki"))
     (['als', 'gsw'], ['simple'])
@@ -183,7 +153,7 @@ def own_prefixes(wiki: str) -> frozenset[str]:
 
 
 def project_names(wiki: str) -> tuple[tuple[str, int], ...]:
-    """Give the English names of the project's own namespaces, of a database's name.
+    """Return the English names of a project's own namespaces, given its database's name.
 
     >>> project_names("fowiki")
     (('Wikipedia', 4), ('Wikipedia talk', 5))
@@ -195,45 +165,34 @@ def project_names(wiki: str) -> tuple[tuple[str, int], ...]:
     return (name, 4), (f"{name} talk", 5)
 
 
-VARIANTS = frozenset(
-    [
-        "ban",
-        "crh",
-        "gan",
-        "iu",
-        "kk",
-        "ku",
-        "mni",
-        "sh",
-        "shi",
-        "sr",
-        "tg",
-        "tly",
-        "uz",
-        "wuu",
-        "zh",
-    ]
-)
-"""Languages whose wikis are shown in several scripts or spellings, ``-{zh-hans:x;zh-hant:y}-``."""
+@cache
+def canonical_namespaces() -> tuple[tuple[int, str], ...]:
+    """Return the numbers and English names of namespaces, which every wiki understands."""
+    return tuple((number, name) for number, name in _facts()["namespaces"])
 
 
-def first_letters(language: str) -> Callable[[str], str]:
-    """Give what makes the first letter of a title a capital, for a language.
+def has_variants(language: str) -> bool:
+    """Return whether a wiki has several scripts or spellings, ``-{zh-hans:x;zh-hant:y}-``."""
+    return language in _facts()["variants"]
 
-    >>> [first_letters(language)("ibn") for language in ("en", "tr", "gag")]
+
+def capitalizer_of(language: str) -> Callable[[str], str]:
+    """Return the function that makes the first letter of a title a capital in a language.
+
+    >>> [capitalizer_of(language)("ibn") for language in ("en", "tr", "gag")]
     ['Ibn', 'İbn', 'İbn']
     """
-    return _turkic_capital if _TURKIC & set(_chain(language)) else capital
+    return _capitalize_turkic if _TURKIC & set(_chain(language)) else capitalize
 
 
-def capital(text: str) -> str:
-    """Make the first letter a capital, as MediaWiki does; most have one, some only in Unicode.
+def capitalize(text: str) -> str:
+    """Make the first letter a capital as MediaWiki does, not for all letters that could be.
 
-    >>> capital("føroyar"), capital("ßx"), capital("ǆx"), capital("ⅳ")
+    >>> capitalize("føroyar"), capitalize("ßx"), capitalize("ǆx"), capitalize("ⅳ")
     ('Føroyar', 'ßx', 'ǅx', 'ⅳ')
     """
     first = text[:1]
-    if first < "a":  # all of these are in their final form
+    if first < "a":  # these never change
         return text
     large = _CAPITALS[first]
     if large == first:
@@ -253,31 +212,24 @@ class _Capitals(dict[str, str]):
 _CAPITALS = _Capitals()
 
 
-def _turkic_capital(text: str) -> str:
-    return "İ" + text[1:] if text[:1] == "i" else capital(text)
+def _capitalize_turkic(text: str) -> str:
+    return "İ" + text[1:] if text[:1] == "i" else capitalize(text)
 
 
 def _language(code: str) -> str:
-    """Give the language of a code that names a wiki, or one of a language's scripts."""
-    return str(_facts()["languages of codes"].get(code, code))
+    """Return the language of a code of a wiki, or of one of a language's scripts."""
+    return LANGUAGE_OF_WIKI.get(code) or str(_facts()["languages of codes"].get(code, code))
 
 
 @cache
 def _chain(code: str) -> tuple[str, ...]:
-    """Give a language and those that MediaWiki asks next."""
+    """Return a language and those it falls back to, in order."""
     language = _language(code)
     return (language, *_facts()["fallbacks"].get(language, ()))
 
 
 @cache
 def _facts() -> Mapping[str, Any]:
-    text = (
-        files("candgen.wikipedia.markup").joinpath("conventions.json").read_text(encoding="utf-8")
-    )
-    facts: Mapping[str, Any] = json.loads(text)
+    file = files("candgen.wikipedia.markup").joinpath("conventions.json")
+    facts: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return facts
-
-
-def _languages() -> Mapping[str, Mapping[str, Any]]:
-    languages: Mapping[str, Mapping[str, Any]] = _facts()["languages"]
-    return languages

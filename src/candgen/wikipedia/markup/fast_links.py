@@ -1,7 +1,7 @@
-"""Many plain links at once: most links are, and a kernel needs no Python object for each of them.
+"""Many plain links read at once by a kernel, without a Python object for each of them.
 
-What plain means is what `Titles` and the anchors' functions leave alone, but for the first letter
-of a title. Links that are not plain are left to them.
+Most links are plain: `Titles` and the functions for anchors change nothing in them but the first
+letter of the title. The other links are left to those.
 """
 
 import re
@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from candgen.kernels.fast_links import ANCHOR, TARGET, find_blocks, read_plain
 from candgen.wikipedia.markup.link_counter import Slices
-from candgen.wikipedia.markup.titles import FEW, PLAIN
+from candgen.wikipedia.markup.titles import PLAIN, SAFE_LENGTH
 
-_CHARACTERS = 1 << 16  # those beyond are left to others
+_CHARACTERS = 1 << 16  # links with others are not plain
 _BLOCK = 1 << 6
 _is_plain = re.compile(PLAIN).fullmatch
 
@@ -28,25 +28,25 @@ class PlainLinks(NamedTuple):
     """The titles and mentions of the links that are plain."""
 
     plain: npt.NDArray[np.bool_]
-    """Which of the links they are."""
+    """Which of the links are plain."""
     titles: pa.LargeStringArray
     mentions: pa.LargeStringArray
 
 
 class PlainLinkReader:
-    """Reads plain links; knows the characters it has met, by blocks of 64."""
+    """Reads plain links; properties of characters are looked up in blocks of 64."""
 
-    def __init__(self, capital: Callable[[str], str]) -> None:
-        self._capital = capital
+    def __init__(self, capitalize: Callable[[str], str]) -> None:
+        self._capitalize = capitalize
         self._known = np.zeros(_CHARACTERS // _BLOCK, dtype=np.bool_)
         self._kinds = np.zeros(_CHARACTERS, dtype=np.uint8)
         self._combining = np.zeros(_CHARACTERS, dtype=np.uint8)
         self._capitals = np.zeros(_CHARACTERS, dtype=np.uint16)
 
     def read(self, raws: Slices) -> PlainLinks:
-        """Read those of the links that are plain."""
+        """Read the plain ones of the links."""
         text, ends = raws
-        self._learn(text)
+        self._look_up(text)
         # A capital letter may have one or two bytes more than the small one.
         titles = np.empty(len(text) + 2 * len(ends), dtype=np.uint8)
         mentions = np.empty(len(text), dtype=np.uint8)
@@ -55,7 +55,7 @@ class PlainLinkReader:
         read_plain(
             text,
             ends,
-            FEW,
+            SAFE_LENGTH,
             self._kinds,
             self._combining,
             self._capitals,
@@ -68,21 +68,21 @@ class PlainLinkReader:
         chosen = pa.array(plain)
         return PlainLinks(
             plain,
-            _strings(titles, title_ends).filter(chosen),
-            _strings(mentions, mention_ends).filter(chosen),
+            _make_strings(titles, title_ends).filter(chosen),
+            _make_strings(mentions, mention_ends).filter(chosen),
         )
 
-    def _learn(self, text: npt.NDArray[np.uint8]) -> None:
+    def _look_up(self, text: npt.NDArray[np.uint8]) -> None:
         found = np.zeros_like(self._known)
         find_blocks(text, found)
         for block in np.flatnonzero(found & ~self._known).tolist():
             self._known[block] = True
             for point in range(block * _BLOCK, (block + 1) * _BLOCK):
-                self._learn_character(point)
+                self._look_up_character(point)
 
-    def _learn_character(self, point: int) -> None:
+    def _look_up_character(self, point: int) -> None:
         character = chr(point)
-        capital = self._capital(character)
+        capital = self._capitalize(character)
         self._capitals[point] = ord(capital) if len(capital) == 1 else point
         self._combining[point] = unicodedata.combining(character)
         if _is_plain(character):
@@ -93,7 +93,7 @@ class PlainLinkReader:
             )
 
 
-def _strings(text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> pa.LargeStringArray:
+def _make_strings(text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> pa.LargeStringArray:
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), ends])
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(text)]
     return pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
@@ -101,7 +101,7 @@ def _strings(text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> pa.Lar
 
 @cache
 def _composing() -> frozenset[int]:
-    """Give the characters that NFC may put together with the one before them."""
+    """Return the characters that NFC may combine with the one before them."""
     decompositions = (
         unicodedata.decomposition(chr(point)).split()
         for point in chain(range(0xC0, 0x3100), range(0xFB1D, 0xFB50))

@@ -1,4 +1,4 @@
-"""Counts of equal links, as bytes in arrays: millions of links need no Python object each."""
+"""Counts of equal links as bytes in arrays: millions of links without Python objects."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -10,24 +10,24 @@ from candgen.kernels.link_counter import count_slices, fill_slots
 
 Number = TypeVar("Number", bound=np.number[Any])
 
-_ROOM = 1 << 12  # distinct slices, at first
-_BYTES = 48  # of room for each
+_CAPACITY = 1 << 12  # distinct slices, at first
+_SLICE_BYTES = 48  # of memory for each
 
 
 class Slices(NamedTuple):
-    """Slices of bytes one after the other, and where each ends."""
+    """Slices of bytes one after the other, and the end of each."""
 
     text: npt.NDArray[np.uint8]
     ends: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, slices: Sequence[bytes]) -> "Slices":
-        """Lay slices side by side."""
+        """Join slices."""
         lengths = np.fromiter(map(len, slices), dtype=np.int64, count=len(slices))
         return cls(np.frombuffer(b"".join(slices), dtype=np.uint8), np.cumsum(lengths))
 
     def at(self, number: int) -> bytes:
-        """Give one of them."""
+        """Return one of them."""
         start = self.ends[number - 1] if number else 0
         return self.text[start : self.ends[number]].tobytes()
 
@@ -48,13 +48,13 @@ class SliceCounter:
         self._ends = np.empty(0, dtype=np.int64)
         self._hashes = np.empty(0, dtype=np.uint64)
         self._counts = np.empty(0, dtype=np.int64)
-        self._make_room(_ROOM, _ROOM * _BYTES)
+        self._make_room(_CAPACITY, _CAPACITY * _SLICE_BYTES)
 
     def __len__(self) -> int:
         return self._size
 
     def add(self, text: bytes, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> None:
-        """Count the slices of a text that begin and end at these places."""
+        """Count the slices of a text between these places."""
         page = np.frombuffer(text, dtype=np.uint8)
         begin = 0
         while True:
@@ -75,7 +75,7 @@ class SliceCounter:
             self._grow(int(last[begin] - first[begin]))
 
     def _grow(self, length: int) -> None:
-        """Make room for another slice of such a length, and for more."""
+        """Make room for another slice of this length, and for more."""
         room, text = len(self._counts), len(self._kept)
         used = int(self._ends[self._size - 1]) if self._size else 0
         self._make_room(
@@ -84,7 +84,7 @@ class SliceCounter:
         )
 
     def take(self) -> tuple[Slices, npt.NDArray[np.int64]]:
-        """Give the distinct slices and how often each was seen, and forget them."""
+        """Return the distinct slices and the count of each, and start over."""
         ends = self._ends[: self._size].copy()
         used = int(ends[-1]) if self._size else 0
         taken = Slices(self._kept[:used].copy(), ends), self._counts[: self._size].copy()
@@ -93,16 +93,16 @@ class SliceCounter:
         return taken
 
     def _make_room(self, room: int, text: int) -> None:
-        """Let there be room for so many slices and bytes, no less than now; all is kept."""
-        self._kept = _longer(self._kept, text)
-        self._ends = _longer(self._ends, room)
-        self._hashes = _longer(self._hashes, room)
-        self._counts = _longer(self._counts, room)
+        """Enlarge the arrays to so many slices and bytes."""
+        self._kept = _enlarge(self._kept, text)
+        self._ends = _enlarge(self._ends, room)
+        self._hashes = _enlarge(self._hashes, room)
+        self._counts = _enlarge(self._counts, room)
         self._slots = np.full(4 * room, -1, dtype=np.int32)
         fill_slots(self._slots, self._hashes, self._size)
 
 
-def _longer(array: npt.NDArray[Number], length: int) -> npt.NDArray[Number]:
+def _enlarge(array: npt.NDArray[Number], length: int) -> npt.NDArray[Number]:
     made = np.empty(length, dtype=array.dtype)
     made[: len(array)] = array
     return made

@@ -1,4 +1,4 @@
-"""From wikitext to links: what each leads to, and the words that a reader sees."""
+"""Wikitext to links: the title that each leads to, and the text that a reader sees."""
 
 import re
 import unicodedata
@@ -10,15 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from candgen.kernels.wikitext import LINK_PREFIX, LINK_TRAIL, find_links
-from candgen.wikipedia.markup.anchors import (
-    first_variants,
-    fold,
-    pipe_trick,
-    prepare,
-    shown_target,
-    visible,
-)
-from candgen.wikipedia.markup.conventions import VARIANTS
+from candgen.wikipedia.markup import anchors
+from candgen.wikipedia.markup.conventions import has_variants
 from candgen.wikipedia.markup.fast_links import PlainLinkReader
 from candgen.wikipedia.markup.link_counter import Slices
 from candgen.wikipedia.markup.reasons import Reason
@@ -26,35 +19,35 @@ from candgen.wikipedia.markup.site import Site
 from candgen.wikipedia.markup.titles import Title, Titles
 
 _MEDIA, _MAIN = -2, 0
-_SHOWN_OTHERWISE = {6: Reason.IMAGE, 14: Reason.CATEGORY}
-"""Namespaces whose pages are linked to only with a colon before their name."""
+_SPECIAL_LINKS = {6: Reason.IMAGE, 14: Reason.CATEGORY}
+"""Namespaces whose pages are linked only with a colon before their name."""
 
 _PROTOCOL = re.compile(
     r"\s*(?:(?:https?|ftps?|sftp|git|gopher|ircs?|mms|nntp|redis|ssh|svn|telnet|wikipedia"
     r"|worldwind)://|//|(?:bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp):)",
     re.I,
 )
-_DRAWN = re.compile(
+_RENDERED_TAG = re.compile(
     r"<(?:math|chem|ce|score|gallery|timeline|graph|hiero|mapframe|maplink|syntaxhighlight|source)"
     r"(?=[\s/>])",
     re.I,
 )
 _PIPE_OR_EQUALS = re.compile(r"\{\{\s*([!=])\s*\}\}")
-_NONE = np.empty(0, dtype=np.int64)
-_LONGEST_REDIRECT_WORD = 256
-_LONGEST_TARGET = 4096
-"""Titles have 255 bytes; with every one encoded and a long section, a target is shorter still."""
+_NO_PLACES = np.empty(0, dtype=np.int64)
+_MAX_REDIRECT_WORD = 256
+_MAX_TARGET = 4096
+"""Titles have 255 bytes; even with each byte encoded and a long section, this is enough."""
 
 
 class Link(NamedTuple):
-    """A link of a page: the title that it leads to, and the mention that a reader sees."""
+    """A link of a page: the title it leads to, and the mention that a reader sees."""
 
     title: str
     mention: str
 
 
 class ReadLinks(NamedTuple):
-    """What became of many links; ``places`` tells which of them the titles and mentions are of."""
+    """Titles and mentions of the links at ``places``, and why the others were dropped."""
 
     places: npt.NDArray[np.int64]
     titles: pa.LargeStringArray
@@ -65,8 +58,8 @@ class ReadLinks(NamedTuple):
 class LinkReader:
     """Reads the links of the pages of one wiki.
 
-    Finding links needs the page, understanding one needs only the link, so that a link that
-    occurs a thousand times can be counted as bytes and understood once.
+    Finding links needs the page, reading one needs only the link: a link that occurs a thousand
+    times is counted as bytes and read once.
 
     >>> header = '<mediawiki xml:lang="fo"><siteinfo><dbname>fowiki</dbname></siteinfo>'
     >>> reader = LinkReader(Site.from_xml(header.encode()))
@@ -87,29 +80,29 @@ class LinkReader:
         tables: bool = True,
     ) -> None:
         self._titles = Titles(site)
-        self._letters = _letters(site)
-        self._has_variants = site.language in VARIANTS
+        self._letters = _classify_letters(site)
+        self._has_variants = has_variants(site.language)
         self._namespaces = frozenset(namespaces)
         self._reads_articles = _MAIN in self._namespaces
-        self._plain = PlainLinkReader(self._titles.capital)
+        self._plain = PlainLinkReader(self._titles.capitalize)
         self._switches = (bool(templates), bool(refs), bool(tables))
         self._redirect_words = frozenset(site.redirect_words) | {"#redirect"}
 
     def raw_links(self, text: bytes) -> list[bytes]:
-        """Give every link of a page, as the bytes ``prefix[[target|anchor]]trail``.
+        """Return every link of a page, as the bytes ``prefix[[target|anchor]]trail``.
 
         Of an image whose caption has links it is only the head, ``[[File:x.jpg|``, and of a link
         with links in a template only the start, ``[[x|y {{``. Other links around links are text
-        for MediaWiki, and are left out. Never raises.
+        in MediaWiki, and are left out. Never raises.
         """
-        first, last = self.spans(text)
+        first, last = self.find_spans(text)
         spans = zip(first.tolist(), last.tolist(), strict=True)
         return [text[start:end] for start, end in spans]
 
-    def spans(self, text: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Tell where the `raw_links` of a page begin and end."""
+    def find_spans(self, text: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return where the `raw_links` of a page begin and end."""
         if b"[[" not in text:
-            return _NONE, _NONE
+            return _NO_PLACES, _NO_PLACES
         page = np.frombuffer(text, dtype=np.uint8)
         first, last, heads = find_links(page, self._letters, *self._switches)
         if heads:
@@ -124,35 +117,37 @@ class LinkReader:
         return first, last
 
     def read(self, raw: bytes) -> Link | Reason:
-        """Understand one of the `raw_links`, or tell why it is not kept. Never raises."""
+        """Read one of the `raw_links`, or return why it is dropped. Never raises."""
         text = raw.decode("utf-8", "replace")
         if "<" in text:
-            text = prepare(text)
+            text = anchors.prepare(text)
         prefix, _, inside = text.partition("[[")
         trail = ""
-        if not inside.endswith(("|", "{{")):  # else it is the start of one with links inside
+        if not inside.endswith(("|", "{{")):  # else it is the start of a link with links inside
             inside, _, trail = inside.rpartition("]]")
         if "{{" in inside:
             inside = _PIPE_OR_EQUALS.sub(lambda found: "|="[found[1] == "="], inside)
         target, pipe, anchor = inside.partition("|")
-        title = self._title(target)
+        title = self._find_title(target)
         if isinstance(title, Reason):
             return title
         if not pipe:
-            anchor = shown_target(target)
+            anchor = anchors.display_target(target)
         elif not anchor:
-            anchor = pipe_trick(target)
-        elif "{{" in anchor or ("<" in anchor and _DRAWN.search(anchor)):
+            anchor = anchors.apply_pipe_trick(target)
+        elif "{{" in anchor or ("<" in anchor and _RENDERED_TAG.search(anchor)):
             return Reason.TEMPLATE
         else:
-            anchor = visible(first_variants(anchor) if self._has_variants else anchor)
-        mention = fold(prefix + anchor + trail)
-        if not mention or ((prefix or trail) and not fold(anchor)):
+            anchor = anchors.strip_markup(
+                anchors.choose_first_variants(anchor) if self._has_variants else anchor
+            )
+        mention = anchors.normalize_space(prefix + anchor + trail)
+        if not mention or ((prefix or trail) and not anchors.normalize_space(anchor)):
             return Reason.EMPTY
         return Link(title, mention)
 
     def read_many(self, raws: Slices) -> ReadLinks:
-        """Do for many what `read` does for one, most of them without a Python object for each."""
+        """Read many links as `read` does, most of them without a Python object for each."""
         if not self._reads_articles:
             return self._read_slowly(raws, range(len(raws.ends)))
         quick = self._plain.read(raws)
@@ -180,16 +175,15 @@ class LinkReader:
         return ReadLinks(np.array(kept, dtype=np.int64), titles, mentions, dropped)
 
     def links(self, text: bytes) -> list[Link | Reason]:
-        """Give every link of a page, or why it is not kept, in the order of the page."""
+        """Return every link of a page, or why it is dropped, in the order of the page."""
         return [self.read(raw) for raw in self.raw_links(text)]
 
     def redirect_target(self, text: bytes) -> Title | Reason | None:
-        """Give the page that a redirect leads to; None for a page that is none.
+        """Return the page that a redirect leads to; None for a page that is not a redirect.
 
-        A redirect begins with ``#REDIRECT`` or the wiki's own word for it, white space apart;
-        as in MediaWiki, after a comment it is none.
+        A redirect begins with ``#REDIRECT`` or the wiki's own word for it, after white space only.
         """
-        brackets = text.find(b"[[", 0, _LONGEST_REDIRECT_WORD)
+        brackets = text.find(b"[[", 0, _MAX_REDIRECT_WORD)
         if brackets < 0:
             return None
         word = text[:brackets].decode("utf-8", "replace").strip().removesuffix(":").rstrip()
@@ -200,10 +194,10 @@ class LinkReader:
         return None if end < 0 or "\n" in inside else self._parse(inside.partition("|")[0])
 
     def _parse(self, target: str) -> Title | Reason:
-        return self._titles.parse(target) if len(target) <= _LONGEST_TARGET else Reason.INVALID
+        return self._titles.parse(target) if len(target) <= _MAX_TARGET else Reason.INVALID
 
-    def _title(self, target: str) -> str | Reason:
-        """Give the title of a link's target if it is one that is asked for."""
+    def _find_title(self, target: str) -> str | Reason:
+        """Return the title of a link's target if its namespace is a requested one."""
         if "{{" in target:
             return Reason.TEMPLATE
         title = self._parse(target)
@@ -215,13 +209,13 @@ class LinkReader:
                 return Reason.INVALID
         elif namespace == _MEDIA:
             return Reason.IMAGE
-        elif namespace in _SHOWN_OTHERWISE and not target.lstrip().startswith(":"):
-            return _SHOWN_OTHERWISE[namespace]
+        elif namespace in _SPECIAL_LINKS and not target.lstrip().startswith(":"):
+            return _SPECIAL_LINKS[namespace]
         return text if namespace in self._namespaces else Reason.NAMESPACE
 
 
-def _letters(site: Site) -> npt.NDArray[np.uint8]:
-    """Give the table by which the kernel knows what belongs to a link."""
+def _classify_letters(site: Site) -> npt.NDArray[np.uint8]:
+    """Return the kernel's table of characters that belong to a link before or after it."""
     letters = np.zeros(max(map(ord, site.trail + site.prefix + "\x7f")) + 1, dtype=np.uint8)
     for characters, which in ((site.trail, LINK_TRAIL), (site.prefix, LINK_PREFIX)):
         letters[np.array([ord(each) for each in characters], dtype=np.int64)] |= which

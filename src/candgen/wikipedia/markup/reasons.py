@@ -4,20 +4,20 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why a link is not kept; reports count links by these."""
+    """Why a link is dropped; reports count links by reason."""
 
     IMAGE = "image"
-    """A file that is shown, ``[[File:x.jpg|thumb]]``, not one that is linked to."""
+    """A file that is displayed, ``[[File:x.jpg|thumb]]``, not one that is linked."""
     CATEGORY = "category"
     """The page is put into a category."""
     INTERWIKI = "interwiki"
     """It leads to another language or another project."""
     NAMESPACE = "other namespace"
-    """It leads to a page of a namespace that was not asked for."""
+    """It leads to a page of a namespace that was not requested."""
     SECTION = "section of the same page"
-    """It leads to a heading of the page that it stands on, ``[[#History|below]]``."""
+    """It leads to a heading of its own page, ``[[#History|below]]``."""
     TEMPLATE = "template or formula inside"
-    """Only MediaWiki, which expands and draws them, can tell what it leads to or shows."""
+    """Its target or text is known only after MediaWiki has expanded and rendered it."""
     INVALID = "not a legal title"
     EMPTY = "empty anchor"
     LOOP = "redirect loop"

@@ -1,4 +1,4 @@
-"""What a wiki says of itself: its namespaces, its language, how it writes first letters."""
+"""What a dump's header has about its wiki: namespaces, language, case of first letters."""
 
 import logging
 import re
@@ -11,19 +11,10 @@ from typing import Any, NamedTuple, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from candgen.errors import CandgenError
-from candgen.wikipedia.markup.conventions import (
-    CANONICAL_NAMESPACES,
-    Conventions,
-    characters_of,
-    conventions,
-    language_of,
-    own_prefixes,
-    prefixes,
-    project_names,
-    trail_of_pattern,
-)
+from candgen.wikipedia.markup import conventions
+from candgen.wikipedia.markup.conventions import Conventions
 
-_log = logging.getLogger("candgen")
+_LOG = logging.getLogger("candgen")
 
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _PIECE = 1 << 16
@@ -36,7 +27,7 @@ _ADDRESS = re.compile(
 
 
 class Namespace(NamedTuple):
-    """A namespace of a wiki; the name is the localised one, with spaces, and "" for articles."""
+    """A namespace of a wiki; its name is localized, with spaces, and "" for articles."""
 
     number: int
     name: str
@@ -45,7 +36,7 @@ class Namespace(NamedTuple):
 
 @dataclass(frozen=True)
 class Site:
-    """What decides how the links of a wiki are read, in plain values.
+    """The properties of a wiki that decide how its links are read.
 
     >>> header = b'<mediawiki xml:lang="fo"><siteinfo><dbname>fowiki</dbname></siteinfo>'
     >>> site = Site.from_xml(header)
@@ -58,44 +49,44 @@ class Site:
     language: str
     """The language of its pages, ``fo``."""
     name: str
-    """What it calls itself."""
+    """Its own name, such as ``Wikipedia``."""
     case_sensitive: bool
     """Whether ``[[dog]]`` and ``[[Dog]]`` are two articles."""
     namespaces: Mapping[int, Namespace]
     aliases: Mapping[str, int]
-    """Every name of a namespace in comparable form: localised, English, and others."""
+    """Every name of a namespace, normalized: localized, English, and others."""
     interwiki: frozenset[str]
-    """What leads to other wikis when a colon follows, in lower case."""
+    """Prefixes that, before a colon, lead to other wikis; in lower case."""
     redirect_words: tuple[str, ...]
-    """What a redirect begins with, as ``#redirect``; casefolded."""
+    """The words that begin a redirect, such as ``#redirect``; casefolded."""
     trail: str
-    """What becomes part of a link right after it; an apostrophe only if none follows it."""
+    """Characters that become part of a link right after it; an apostrophe only if single."""
     prefix: str
-    """What becomes part of a link right before it; empty for most wikis."""
+    """Characters that become part of a link right before it; empty for most wikis."""
 
     @classmethod
     def from_xml(cls, header: bytes, *, details: Mapping[str, Any] | None = None) -> "Site":
         """Read the start of a dump, at least up to ``</siteinfo>``.
 
-        The details are the parsed JSON of a ``siteinfo-namespaces.json`` file, or any other answer
-        of the API to ``meta=siteinfo``. They know more than we do of a language's conventions.
+        The details are the parsed JSON of a ``siteinfo-namespaces.json`` file, or another answer
+        of the API to ``meta=siteinfo``; they override the conventions of the language.
         """
-        root, siteinfo = _siteinfo(header)
+        root, siteinfo = _parse_siteinfo(header)
         texts = {_tag(child): (child.text or "").strip() for child in siteinfo}
-        wiki = texts.get("dbname") or _wiki_of_address(texts.get("base", ""))
-        language = root.get(_LANGUAGE, "").lower() or language_of(wiki)
+        wiki = texts.get("dbname") or _parse_address(texts.get("base", ""))
+        language = root.get(_LANGUAGE, "").lower() or conventions.language_of(wiki)
         wiki = wiki or language.replace("-", "_") + "wiki"
         query = _query(details)
         case_sensitive = texts.get("case") == "case-sensitive"
-        namespaces = _namespaces(siteinfo, case_sensitive=case_sensitive)
-        customs = conventions(language)
+        namespaces = _read_namespaces(siteinfo, case_sensitive=case_sensitive)
+        customs = conventions.conventions_of(language)
         return cls(
             wiki=wiki,
             language=language,
             name=texts.get("sitename", ""),
             case_sensitive=case_sensitive,
             namespaces=namespaces,
-            aliases=_aliases(namespaces, wiki, customs, query),
+            aliases=_collect_aliases(namespaces, wiki, customs, query),
             interwiki=_interwiki(query),
             redirect_words=_redirect_words(customs, query),
             trail=_trail(customs, query),
@@ -104,28 +95,28 @@ class Site:
 
     @property
     def own_prefixes(self) -> frozenset[str]:
-        """Interwiki prefixes that lead to this wiki itself, as ``fo:`` does in Faroese."""
-        return own_prefixes(self.wiki)
+        """Interwiki prefixes that lead to this wiki itself, such as ``fo:`` in Faroese."""
+        return conventions.own_prefixes(self.wiki)
 
 
 @lru_cache(1 << 10)  # few prefixes make up most links that have one
-def comparable(name: str) -> str:
-    """Give the form in which names of namespaces are compared.
+def normalize_name(name: str) -> str:
+    """Return the form in which names of namespaces are compared.
 
-    >>> comparable("User_Talk "), comparable("İstifadəçi")
+    >>> normalize_name("User_Talk "), normalize_name("İstifadəçi")
     ('user talk', 'istifadəçi')
     """
-    # Each of these would otherwise differ from its own capital or small letter.
+    # Each of these letters would otherwise differ from its own capital or small letter.
     if not name.isascii():
         name = unicodedata.normalize("NFC", name).replace("İ", "i").replace("ı", "i")
     return " ".join(name.casefold().replace("_", " ").split())
 
 
-def _siteinfo(header: bytes) -> tuple[Element, Element]:
-    """Give the elements mediawiki and siteinfo; what follows them need not be XML."""
+def _parse_siteinfo(header: bytes) -> tuple[Element, Element]:
+    """Return the elements mediawiki and siteinfo; the rest need not be XML."""
     root: Element | None = None
     try:
-        for event, element in _elements(header):
+        for event, element in _parse_elements(header):
             root = element if root is None else root
             if event == "end" and _tag(element) == "siteinfo" and _tag(root) == "mediawiki":
                 return root, element
@@ -141,7 +132,7 @@ def _siteinfo(header: bytes) -> tuple[Element, Element]:
     )
 
 
-def _elements(header: bytes) -> Iterator[tuple[str, Element]]:
+def _parse_elements(header: bytes) -> Iterator[tuple[str, Element]]:
     parser: XMLPullParser[Element] = XMLPullParser(["start", "end"])
     for start in range(0, len(header), _PIECE):
         parser.feed(header[start : start + _PIECE])
@@ -161,8 +152,8 @@ def _tag(element: Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _wiki_of_address(address: str) -> str:
-    """Make a database's name of a page's address; old dumps have only that."""
+def _parse_address(address: str) -> str:
+    """Return a database's name, given a page's address; old dumps have only that."""
     match = _ADDRESS.match(address)
     if match is None:
         return ""
@@ -170,56 +161,59 @@ def _wiki_of_address(address: str) -> str:
     return match["code"].replace("-", "_") + project
 
 
-def _namespaces(siteinfo: Element, *, case_sensitive: bool) -> dict[int, Namespace]:
+def _read_namespaces(siteinfo: Element, *, case_sensitive: bool) -> dict[int, Namespace]:
     def usual(number: int) -> bool:
         return case_sensitive and number not in _ALWAYS_CAPITAL
 
-    names = {number: name for number, name in reversed(CANONICAL_NAMESPACES) if number < 16}
+    names = {
+        number: name for number, name in reversed(conventions.canonical_namespaces()) if number < 16
+    }
     namespaces = {number: Namespace(number, names[number], usual(number)) for number in names}
     for element in siteinfo.iter():
         key = element.get("key", "")
         if _tag(element) == "namespace" and re.fullmatch(r"-?[0-9]{1,9}", key):
             number, case = int(key), element.get("case")
             name = unicodedata.normalize("NFC", " ".join((element.text or "").split()))
-            # Before version 0.4 namespaces do not say it themselves.
+            # Before version 0.4 of the format, namespaces do not have it.
             sensitive = case == "case-sensitive" if case else usual(number)
             namespaces[number] = Namespace(number, name, sensitive)
     return namespaces
 
 
-def _aliases(
+def _collect_aliases(
     namespaces: Mapping[int, Namespace], wiki: str, customs: Conventions, query: Mapping[str, Any]
 ) -> dict[str, int]:
-    """Give every name of a namespace; an earlier source is right where two disagree."""
+    """Return every name of a namespace; an earlier source wins where two differ."""
     names = chain(
         ((each.name, each.number) for each in namespaces.values()),
         _names_in_details(query),
-        ((name, number) for number, name in CANONICAL_NAMESPACES),
-        project_names(wiki),
+        ((name, number) for number, name in conventions.canonical_namespaces()),
+        conventions.project_names(wiki),
         customs.namespace_aliases,
         customs.shortcuts if wiki.endswith("wiki") else (),
     )
     aliases: dict[str, int] = {}
     for name, number in names:
-        if comparable(name) and number in namespaces:
-            aliases.setdefault(comparable(name), number)
+        if normalize_name(name) and number in namespaces:
+            aliases.setdefault(normalize_name(name), number)
     return aliases
 
 
 def _names_in_details(query: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    for each in _entries(query.get("namespaces")):
-        for key in ("*", "name", "canonical"):
-            if isinstance(each.get(key), str) and isinstance(each.get("id"), int):
-                yield each[key], each["id"]
-    for each in _entries(query.get("namespacealiases")):
-        for key in ("*", "alias"):
-            if isinstance(each.get(key), str) and isinstance(each.get("id"), int):
-                yield each[key], each["id"]
+    fields = {"namespaces": ("*", "name", "canonical"), "namespacealiases": ("*", "alias")}
+    for listed, keys in fields.items():
+        for each in _entries(query.get(listed)):
+            for key in keys:
+                if isinstance(each.get(key), str) and isinstance(each.get("id"), int):
+                    yield each[key], each["id"]
 
 
 def _interwiki(query: Mapping[str, Any]) -> frozenset[str]:
     listed = (each.get("prefix") for each in _entries(query.get("interwikimap")))
-    return frozenset(each.lower() for each in listed if isinstance(each, str)) or prefixes()
+    return (
+        frozenset(each.lower() for each in listed if isinstance(each, str))
+        or conventions.prefixes()
+    )
 
 
 def _redirect_words(customs: Conventions, query: Mapping[str, Any]) -> tuple[str, ...]:
@@ -230,7 +224,7 @@ def _redirect_words(customs: Conventions, query: Mapping[str, Any]) -> tuple[str
     )
     words = next((each for each in listed if isinstance(each, list)), customs.redirect_words)
     words = ["#REDIRECT", *(word for word in words if isinstance(word, str))]
-    # Casefolding makes two characters of a dotted capital, which nobody types as two.
+    # Casefolding makes two characters of a dotted capital; editors type one.
     words += [word.replace("İ", "i") for word in words]
     return tuple(dict.fromkeys(unicodedata.normalize("NFC", word).casefold() for word in words))
 
@@ -239,21 +233,21 @@ def _trail(customs: Conventions, query: Mapping[str, Any]) -> str:
     pattern = _general(query).get("linktrail")
     if not isinstance(pattern, str):
         return customs.trail
-    trail = trail_of_pattern(pattern)
+    trail = conventions.parse_trail_pattern(pattern)
     if trail is None:
-        _log.warning("the link trail %r is not understood; the language's own is used", pattern)
+        _LOG.warning("the link trail %r is not supported; that of the language is used", pattern)
         return customs.trail
     return trail
 
 
 def _prefix(customs: Conventions, query: Mapping[str, Any]) -> str:
-    """Give what may stand before a link, of the API if it tells: empty for wikis without."""
+    """Return the characters of the link prefix, from the API if it has them."""
     characters = _general(query).get("linkprefixcharset")
-    return characters_of(characters) if isinstance(characters, str) else customs.prefix
+    return conventions.characters_of(characters) if isinstance(characters, str) else customs.prefix
 
 
 def _query(details: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Give what the API answered, with or without its envelope."""
+    """Return the answer of the API, with or without its envelope."""
     query = (details or {}).get("query", details or {})
     return query if isinstance(query, Mapping) else {}
 
@@ -264,7 +258,7 @@ def _general(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _entries(found: object) -> list[Mapping[str, Any]]:
-    """Give the members of a list or of an object; the API's versions differ in that."""
+    """Return the members of a list or of an object; the API's versions differ in that."""
     if isinstance(found, Mapping):
         found = list(found.values())
     return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []

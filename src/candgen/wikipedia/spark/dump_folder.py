@@ -1,4 +1,4 @@
-"""A folder of dumps of many wikis: which file is what, told by the names Wikimedia gives them."""
+"""A folder of dumps of many wikis, whose files are recognized by Wikimedia's names for them."""
 
 import re
 from collections import defaultdict
@@ -16,26 +16,10 @@ _NO_ARTICLES = re.compile(r"stub-|abstract|pages-logging|pages-meta-history|flow
 _PAGE_PROPS = re.compile(r"page_props\.sql(?:\.gz|\.bz2)?")
 _REDIRECTS = re.compile(r"redirect\.sql(?:\.gz|\.bz2)?")
 _SITEINFO = re.compile(r"siteinfo-namespaces\.json(?:\.gz)?")
-# They end in wiki and are none of the Wikipedias.
-_OTHER_PROJECTS = frozenset(
-    {
-        "commonswiki",
-        "foundationwiki",
-        "incubatorwiki",
-        "mediawikiwiki",
-        "metawiki",
-        "outreachwiki",
-        "sourceswiki",
-        "specieswiki",
-        "test2wiki",
-        "testcommonswiki",
-        "testwiki",
-        "testwikidatawiki",
-        "votewiki",
-        "wikidatawiki",
-        "wikifunctionswiki",
-        "wikimaniawiki",
-    }
+# Their names end in wiki, but they are not Wikipedias.
+_OTHER_PROJECT = re.compile(
+    "(?:commons|foundation|incubator|mediawiki|meta|outreach|sources|species|test2?|testcommons"
+    "|testwikidata|vote|wikidata|wikifunctions|wikimania)wiki"
 )
 
 
@@ -43,10 +27,7 @@ class Wiki(NamedTuple):
     """A wiki, and its files."""
 
     language: str
-    """The code in its address, ``zh-min-nan``.
-
-    No other wiki has it, unlike what dumps call their language: in simple English it is ``en``.
-    """
+    """The code in its address, ``zh-min-nan``: unique, unlike the language in a dump's header."""
     sources: Sources
 
 
@@ -55,7 +36,7 @@ class _File(NamedTuple):
     wiki: str
     date: str
     rest: str
-    """What follows wiki and date in the name."""
+    """The name after wiki and date."""
 
 
 def find_wikis(
@@ -64,18 +45,21 @@ def find_wikis(
     """Find the Wikipedias whose dumps are in a folder or below it, by wiki.
 
     Of several runs of a wiki the newest is taken; of its articles the multistream dump rather than
-    the other, and the whole rather than its pieces. Tables of another run are better than none.
-    With ``languages``, each of them must be there, and the others are left alone.
+    the other, and the whole rather than its pieces. If a run has no tables, those of another run
+    are taken. With ``languages``, exactly those wikis are returned; raise TableError if one is
+    missing.
     """
     root = Path(folder)
     if not root.is_dir():
         raise TableError(f"{root} is not a folder, expected one that holds dumps of wikis")
     by_wiki: dict[str, list[_File]] = defaultdict(list)
-    for file in _files(root.rglob("*")):
+    for file in _find_files(root.rglob("*")):
         by_wiki[file.wiki].append(file)
-    found = [made for _, files in sorted(by_wiki.items()) if (made := _wiki(files)) is not None]
+    found = [
+        made for _, files in sorted(by_wiki.items()) if (made := _choose_files(files)) is not None
+    ]
     if languages is not None:
-        found = _only(found, languages, root)
+        found = _select(found, languages, root)
     if not found:
         raise TableError(
             f"{root} has no dumps of Wikipedias: expected names like "
@@ -84,19 +68,19 @@ def find_wikis(
     return found
 
 
-def _files(paths: Iterable[Path]) -> Iterator[_File]:
-    """Files whose names say what they are; one that lies in two folders is taken once."""
+def _find_files(paths: Iterable[Path]) -> Iterator[_File]:
+    """Yield the files with known names; one that is in two folders is taken once."""
     seen: set[str] = set()
     for path in sorted(paths):
         name = _NAME.fullmatch(path.name)
-        if name is None or name["wiki"] in _OTHER_PROJECTS or path.name in seen:
+        if name is None or _OTHER_PROJECT.fullmatch(name["wiki"]) or path.name in seen:
             continue
         if path.is_file():
             seen.add(path.name)
             yield _File(path, name["wiki"], name["date"] or "", name["rest"])
 
 
-def _wiki(files: list[_File]) -> Wiki | None:
+def _choose_files(files: list[_File]) -> Wiki | None:
     dumps = [file for file in files if _rank(file) is not None]
     if not dumps:
         return None
@@ -105,7 +89,8 @@ def _wiki(files: list[_File]) -> Wiki | None:
     best = min(_rank(file) or 0 for file in newest)
     chosen = sorted((file for file in newest if _rank(file) == best), key=_page_order)
     page_props, redirects, siteinfo = (
-        _table(files, pattern, chosen[0].date) for pattern in (_PAGE_PROPS, _REDIRECTS, _SITEINFO)
+        _choose_table(files, pattern, chosen[0].date)
+        for pattern in (_PAGE_PROPS, _REDIRECTS, _SITEINFO)
     )
     language = files[0].wiki.removesuffix("wiki").replace("_", "-")
     sources = Sources(
@@ -118,7 +103,7 @@ def _wiki(files: list[_File]) -> Wiki | None:
 
 
 def _rank(file: _File) -> int | None:
-    """How much a dump is preferred, the least the most; None for what is no dump of articles."""
+    """Return the preference of a dump, the best first; None if it has no articles."""
     dump = _DUMP.fullmatch(file.rest)
     if dump is None or _NO_ARTICLES.match(file.rest):
         return None
@@ -132,19 +117,19 @@ def _date_order(file: _File) -> tuple[bool, str]:
 
 
 def _page_order(file: _File) -> tuple[int, str]:
-    """The order of the pages in pieces of a dump: p1p873 comes before p10000p20000."""
+    """Return the order of the pieces of a dump: p1p873 comes before p10000p20000."""
     first = re.search(r"-p(\d+)p\d+", file.rest)
     return int(first[1]) if first else 0, file.rest
 
 
-def _table(files: list[_File], pattern: re.Pattern[str], date: str) -> Path | None:
+def _choose_table(files: list[_File], pattern: re.Pattern[str], date: str) -> Path | None:
     fitting = [file for file in files if pattern.fullmatch(file.rest)]
     if not fitting:
         return None
     return max(fitting, key=lambda file: (file.date == date, _date_order(file))).path
 
 
-def _only(found: list[Wiki], languages: Collection[str], root: Path) -> list[Wiki]:
+def _select(found: list[Wiki], languages: Collection[str], root: Path) -> list[Wiki]:
     kept = [wiki for wiki in found if wiki.language in languages]
     missing = sorted(set(languages) - {wiki.language for wiki in kept})
     if missing:

@@ -1,8 +1,7 @@
-"""From a folder of dumps of many wikis to one data set, on Spark.
+"""A folder of dumps of many wikis to one data set, on Spark.
 
-Tasks read ranges of dumps with the same functions as the engine on one machine does; redirects,
-entities and sums are left to Spark's SQL. Everything that needs PySpark, which is optional, is in
-this file.
+Tasks read ranges of dumps with the same functions as the engine on one machine; Spark's SQL follows
+redirects, finds entities and sums counts. Only this file needs PySpark, which is optional.
 """
 
 import json
@@ -12,22 +11,26 @@ import sys
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from candgen.dumps.workspace import Workspace
-from candgen.errors import CandgenError, MissingExtraError, ParameterError, TableError
+from candgen.errors import (
+    CandgenError,
+    MissingExtraError,
+    ParameterError,
+    TableError,
+    check_whole_number,
+)
 from candgen.storage.atomic import write_text
-from candgen.storage.versions import version
+from candgen.wikipedia.extract import make_plan
 from candgen.wikipedia.options import Options
-from candgen.wikipedia.read_parts import Progress, Watcher
+from candgen.wikipedia.read_parts import ProgressCallback, ReadingProgress
 from candgen.wikipedia.report import Report
+from candgen.wikipedia.spark import outputs, tasks
 from candgen.wikipedia.spark.dump_folder import Wiki, find_wikis
-from candgen.wikipedia.spark.outputs import check_output, finishings, folders, publish, report_of
-from candgen.wikipedia.spark.queries import views
-from candgen.wikipedia.spark.tasks import PART, ROWS, Task, finish, rows, site_of, tasks
-from candgen.wikipedia.statistics import Tally
+from candgen.wikipedia.spark.queries import define_views
+from candgen.wikipedia.statistics import PageStatistics
 
 try:
     from py4j.protocol import Py4JError  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -38,13 +41,13 @@ except ImportError as error:
     raise MissingExtraError("this needs PySpark: pip install 'candgen[spark]'") from error
 
 TASKS = "tasks.json"
-"""In the work folder, for whoever cuts the work into Spark's partitions."""
+"""In the work folder: the plan, from which Spark's partitions are made."""
 
 _PAIRS = "language string, fold tinyint, mention string, entity string, reason string, count bigint"
-_BYTES_A_PARTITION = 64 << 20
-_MOST_PARTITIONS = 10_000
-_OURS = re.compile(r"candgen\.errors\.(\w+): (.+)")
-_SECONDS = 0.5  # between two looks at how far Spark is
+_PARTITION_BYTES = 64 << 20
+_MAX_PARTITIONS = 10_000
+_OUR_ERROR = re.compile(r"candgen\.errors\.(\w+): (.+)")
+_POLL_SECONDS = 0.5
 
 
 def extract_with_spark(
@@ -55,37 +58,36 @@ def extract_with_spark(
     languages: Collection[str] | None = None,
     options: Options | None = None,
     resume: bool = False,
-    part_size: int = PART,
-    progress: Watcher = lambda _progress: None,
+    part_size: int = tasks.PART_BYTES,
+    progress: ProgressCallback = lambda _progress: None,
 ) -> list[Report]:
-    """Write the mention tables of all wikis whose dumps are in a folder; give their reports.
+    """Write the mention tables of all wikis whose dumps are in a folder; return their reports.
 
-    The output is a folder of one folder a language, ``language=fo``, which `MentionTable.read`
-    takes; with ``options.split`` there are three such, ``train``, ``dev`` and ``test``. Both
-    folders must have the same name on every machine. ``master`` is Spark's, such as
-    ``spark://host:7077``; without it a session that is there is used, or what is configured.
-    ``resume`` uses what an interrupted run has read of the dumps, if that was everything.
+    The output is a folder with one folder for each language, ``language=fo``, which
+    `MentionTable.read` reads; with ``options.split`` there are three such, ``train``, ``dev`` and
+    ``test``. Both folders must have the same name on every machine. ``master`` is Spark's, such as
+    ``spark://host:7077``; without it the active session is used, or Spark's configuration.
+    ``resume`` continues an interrupted run that had read all dumps.
     """
     options = options or Options()
     # Other machines, and the JVM of this one, have other working folders.
     output = Path(os.path.abspath(output))  # noqa: PTH100
-    if part_size < 1:
-        raise ParameterError(f"the size of parts is {part_size}, expected at least 1 byte")
-    check_output(output)
+    check_whole_number("part_size", part_size)
+    outputs.check_output(output)
     wikis = find_wikis(Path(folder).absolute(), languages=languages)
     for wiki in wikis:
-        site_of(wiki)  # a file that is no dump is told before the long work
+        tasks.read_site(wiki)  # an invalid dump is reported before the long work
     workspace = Workspace(output)
     plan = _plan(wikis, options, part_size)
     workspace.begin(plan, resume=resume)
     write_text(workspace.folder / TASKS, json.dumps(plan))
     job = _Job(wikis, options, workspace.folder, progress)
     try:
-        with _session(master) as spark, _told():
+        with _session(master) as spark, _shorten_errors():
             reports = job.run(spark)
-        publish(workspace, output, reports)
+        outputs.publish(workspace, output, reports)
     except BaseException:
-        if not job.harvested:
+        if not job.has_read_dumps:
             workspace.discard()
         raise
     finally:
@@ -94,24 +96,15 @@ def extract_with_spark(
 
 
 def _plan(wikis: Sequence[Wiki], options: Options, part_size: int) -> dict[str, Any]:
-    """What is to be done; two runs with the same plan do the same."""
-    stats = {str(path): path.stat() for wiki in wikis for path in wiki.sources.files}
-    return {
-        "candgen": version(),
-        "files": {path: [stat.st_size, stat.st_mtime_ns] for path, stat in stats.items()},
-        "options": asdict(options),
-        "tasks": tasks(wikis, options, size=part_size),
-    }
-
-
-# What Spark does
+    files = [path for wiki in wikis for path in wiki.sources.files]
+    return make_plan(files, options, tasks=tasks.cut_into_tasks(wikis, options, size=part_size))
 
 
 class _Job:
-    """The steps of an extraction; each leaves its result in a folder of the workspace."""
+    """The steps of an extraction; each writes its result to a folder of the workspace."""
 
     def __init__(
-        self, wikis: Sequence[Wiki], options: Options, folder: Path, progress: Watcher
+        self, wikis: Sequence[Wiki], options: Options, folder: Path, progress: ProgressCallback
     ) -> None:
         self._wikis = wikis
         self._options = options
@@ -120,38 +113,40 @@ class _Job:
         self._size = sum(Path(dump).stat().st_size for w in wikis for dump in w.sources.dumps)
 
     @property
-    def harvested(self) -> bool:
-        """Whether all dumps have been read; Spark says so by this file."""
-        return (self._folder / "harvest" / "_SUCCESS").is_file()
+    def has_read_dumps(self) -> bool:
+        """Whether all dumps have been read; then Spark has written this file."""
+        return (self._folder / "rows" / "_SUCCESS").is_file()
 
     def run(self, spark: SparkSession) -> list[Report]:
         least = spark.sparkContext.defaultParallelism
-        partitions = min(max(least, self._size // _BYTES_A_PARTITION), _MOST_PARTITIONS)
+        partitions = min(max(least, self._size // _PARTITION_BYTES), _MAX_PARTITIONS)
         spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-        if not self.harvested:
-            with self._watched(spark, "reading pages"):
-                self._harvest(spark)
-        with self._watched(spark, "following redirects and adding up"):
-            named = self._resolve(spark)
-        with self._watched(spark, "writing tables"):
-            reports = self._reports(spark, named)
-            self._finish(spark, reports)
+        if not self.has_read_dumps:
+            with self._show_progress(spark, "reading pages"):
+                self._read_dumps(spark)
+        with self._show_progress(spark, "following redirects and adding up"):
+            names = self._resolve(spark)
+        with self._show_progress(spark, "writing tables"):
+            reports = self._make_reports(spark, names)
+            # Spark's files are copied into such as `extract` writes, with the report as metadata.
+            jobs = list(outputs.plan_tables(self._folder, reports, self._options))
+            spark.sparkContext.parallelize(jobs, len(jobs)).foreach(tasks.write_table)
         return reports
 
-    def _harvest(self, spark: SparkSession) -> None:
-        spark.dataSource.register(_Harvest)
-        found = spark.read.format(_Harvest.name()).load(str(self._folder / TASKS))
-        found.write.partitionBy("kind").parquet(str(self._folder / "harvest"), mode="overwrite")
+    def _read_dumps(self, spark: SparkSession) -> None:
+        spark.dataSource.register(_TaskRows)
+        found = spark.read.format(_TaskRows.name()).load(str(self._folder / TASKS))
+        found.write.partitionBy("kind").parquet(str(self._folder / "rows"), mode="overwrite")
 
     def _resolve(self, spark: SparkSession) -> list[Any]:
-        """Make the pairs; give how many pages and redirects lend their names."""
-        harvest = spark.read.schema(_ddl()).parquet(str(self._folder / "harvest"))
-        harvest.createOrReplaceTempView("harvest")
+        """Make the pairs; return the numbers of pages and redirects whose names are mentions."""
+        rows = spark.read.schema(_ddl()).parquet(str(self._folder / "rows"))
+        rows.createOrReplaceTempView("task_rows")
         with_ids = {wiki.language for wiki in self._wikis if wiki.sources.has_ids}
         frames: dict[str, DataFrame] = {}
-        for name, query in views(self._options, with_ids).items():
+        for name, query in define_views(self._options, with_ids).items():
             frames[name] = spark.sql(query)
-            if name == "redirects":  # many others are made of it
+            if name == "redirects":  # many others use it
                 frames[name].persist()
             frames[name].createOrReplaceTempView(name)
         try:
@@ -162,43 +157,45 @@ class _Job:
         finally:
             frames["redirects"].unpersist()
 
-    def _reports(self, spark: SparkSession, named: Sequence[Any]) -> list[Report]:
-        tallies = self._tallies(spark, named)
+    def _make_reports(self, spark: SparkSession, names: Sequence[Any]) -> list[Report]:
+        statistics = self._add_up(spark, names)
         tables: dict[str, dict[str, dict[str, int]]] = {
             language: {
-                name: {"pairs": 0, "occurrences": 0} for name in folders(language, self._options)
+                name: {"pairs": 0, "occurrences": 0}
+                for name in outputs.name_folders(language, self._options)
             }
-            for language in tallies
+            for language in statistics
         }
-        for row in self._sums(spark):
+        for row in self._sum_pairs(spark):
             if row.reason is not None:
-                tallies[row.language].dropped[row.reason] += row.occurrences
+                statistics[row.language].dropped[row.reason] += row.occurrences
             else:
-                name = folders(row.language, self._options)[row.fold]
+                name = outputs.name_folders(row.language, self._options)[row.fold]
                 tables[row.language][name] = {"pairs": row.pairs, "occurrences": row.occurrences}
         return [
-            report_of(wiki, self._options, tallies[wiki.language], tables[wiki.language])
+            outputs.make_report(
+                wiki, self._options, statistics[wiki.language], tables[wiki.language]
+            )
             for wiki in self._wikis
         ]
 
-    def _tallies(self, spark: SparkSession, named: Sequence[Any]) -> dict[str, Tally]:
-        """Add up what the tasks have seen, and the names of pages and redirects."""
-        found = {wiki.language: Tally() for wiki in self._wikis}
-        rows = spark.sql("SELECT language, task, tally FROM harvest WHERE kind = 'tallies'")
-        for row in sorted(rows.collect(), key=lambda row: row.task):
-            found[row.language].add(Tally.from_json(row.tally))
-        names = {(row.language, row.redirects): row.seen for row in named}
-        for language, tally in found.items():
+    def _add_up(self, spark: SparkSession, names: Sequence[Any]) -> dict[str, PageStatistics]:
+        """Add up the statistics of the tasks, and the names of pages and redirects."""
+        found = {wiki.language: PageStatistics() for wiki in self._wikis}
+        query = "SELECT language, task, statistics FROM task_rows WHERE kind = 'statistics'"
+        for row in sorted(spark.sql(query).collect(), key=lambda row: row.task):
+            found[row.language].add(PageStatistics.from_json(row.statistics))
+        numbers = {(row.language, row.redirects): row.seen for row in names}
+        for language, each in found.items():
             if self._options.titles:
-                tally.seen["page titles"] = names.get((language, False), 0)
+                each.seen["page titles"] = numbers.get((language, False), 0)
             if self._options.redirect_titles:
-                tally.seen["redirect titles"] = names.get((language, True), 0)
+                each.seen["redirect titles"] = numbers.get((language, True), 0)
         return found
 
-    def _sums(self, spark: SparkSession) -> Sequence[Any]:
-        spark.read.schema(_PAIRS).parquet(str(self._folder / "pairs")).createOrReplaceTempView(
-            "made"
-        )
+    def _sum_pairs(self, spark: SparkSession) -> Sequence[Any]:
+        pairs = spark.read.schema(_PAIRS).parquet(str(self._folder / "pairs"))
+        pairs.createOrReplaceTempView("made")
         query = """
         SELECT language, fold, reason, count(*) AS pairs, sum(count) AS occurrences
         FROM made GROUP BY language, fold, reason
@@ -206,22 +203,18 @@ class _Job:
         found: Sequence[Any] = spark.sql(query).collect()
         return found
 
-    def _finish(self, spark: SparkSession, reports: Sequence[Report]) -> None:
-        """Copy Spark's files into such as `extract` writes, with the report as metadata."""
-        work = list(finishings(self._folder, reports, self._options))
-        spark.sparkContext.parallelize(work, len(work)).foreach(finish)
-
     @contextmanager
-    def _watched(self, spark: SparkSession, doing: str) -> Iterator[None]:
-        """Tell, again and again, how far the newest stage of Spark is."""
+    def _show_progress(self, spark: SparkSession, doing: str) -> Iterator[None]:
+        """Show how many tasks of Spark's newest stage are done, until the step ends."""
         over = threading.Event()
         tracker = spark.sparkContext.statusTracker()
 
         def watch() -> None:
-            while not over.wait(_SECONDS):
+            while not over.wait(_POLL_SECONDS):
                 stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-                share = max((s.numCompletedTasks / s.numTasks for s in stages if s), default=0.0)
-                self._progress(Progress(doing, round(share * self._size), self._size))
+                fraction = max((s.numCompletedTasks / s.numTasks for s in stages if s), default=0.0)
+                done = round(fraction * self._size)
+                self._progress(ReadingProgress(doing, done, self._size))
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
@@ -232,16 +225,13 @@ class _Job:
             watcher.join()
 
 
-# Rows for Spark
-
-
 def _ddl() -> str:
     kinds = {"int8": "tinyint", "int32": "int", "int64": "bigint", "bool": "boolean"}
-    return ", ".join(f"{f.name} {kinds.get(str(f.type), str(f.type))}" for f in ROWS)
+    return ", ".join(f"{f.name} {kinds.get(str(f.type), str(f.type))}" for f in tasks.ROWS)
 
 
-class _Harvest(DataSource):  # type: ignore[misc]  # PySpark's types are not asked for
-    """The rows of all tasks of a plan, a partition each."""
+class _TaskRows(DataSource):  # type: ignore[misc]  # PySpark need not be installed
+    """The rows of all tasks of a plan, one partition for each task."""
 
     @classmethod
     def name(cls) -> str:
@@ -250,11 +240,11 @@ class _Harvest(DataSource):  # type: ignore[misc]  # PySpark's types are not ask
     def schema(self) -> str:
         return _ddl()
 
-    def reader(self, schema: object) -> "_HarvestReader":  # noqa: ARG002
-        return _HarvestReader(self.options["path"])
+    def reader(self, schema: object) -> "_TaskRowsReader":  # noqa: ARG002
+        return _TaskRowsReader(self.options["path"])
 
 
-class _HarvestReader(DataSourceReader):  # type: ignore[misc]
+class _TaskRowsReader(DataSourceReader):  # type: ignore[misc]
     def __init__(self, plan: str) -> None:
         self._plan = plan
 
@@ -265,37 +255,34 @@ class _HarvestReader(DataSourceReader):  # type: ignore[misc]
     def read(self, partition: InputPartition) -> Iterator[Any]:
         task, options = json.loads(partition.value)
         lists = {name: tuple(v) for name, v in options.items() if isinstance(v, list)}
-        return rows(Task(*task), Options(**(options | lists)))
-
-
-# The session
+        return tasks.run_task(tasks.Task(*task), Options(**(options | lists)))
 
 
 @contextmanager
 def _session(master: str | None) -> Iterator[SparkSession]:
-    """Use a session that is there, without changing its settings, or start and end one."""
+    """Use the active session, without changing its settings, or start and stop one."""
     active = SparkSession.getActiveSession()
     if active is not None:
         if master not in (None, active.sparkContext.master):
             raise ParameterError(
-                f"the master is {master}, but Spark runs here already, on "
-                f"{active.sparkContext.master}: stop that session, or leave the master out"
+                f"the master is {master}, but a session is active on "
+                f"{active.sparkContext.master}: stop it, or leave the master out"
             )
         yield active.newSession()
         return
-    spark = _started(master)
+    spark = _start_session(master)
     try:
         yield spark
     finally:
         spark.stop()
 
 
-def _started(master: str | None) -> SparkSession:
+def _start_session(master: str | None) -> SparkSession:
     settings = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
     builder = SparkSession.builder.appName("candgen extract")
     if master is not None:
         builder = builder.master(master)
-    if master is not None and master.startswith("local"):  # nobody else need reach it
+    if master is not None and master.startswith("local"):  # no other machine connects
         settings |= {
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
@@ -308,25 +295,24 @@ def _started(master: str | None) -> SparkSession:
     except (PySparkException, Py4JError, OSError) as error:
         reason = str(error).strip().splitlines()[0]
         raise CandgenError(
-            f"Spark cannot be started on {master or 'its own machine'} ({reason}): it needs "
-            "Java 17 or newer, and a master that answers"
+            f"Spark cannot be started on {master or 'this machine'} ({reason}): it needs "
+            "Java 17 or newer, and a running master"
         ) from error
     if "PYSPARK_PYTHON" not in os.environ and spark.sparkContext.master.startswith("local"):
-        spark.sparkContext.pythonExec = sys.executable  # not whatever python3 is
+        spark.sparkContext.pythonExec = sys.executable  # not the python3 on PATH
     return spark
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Turn Spark's errors, which are pages long, into a sentence."""
+def _shorten_errors() -> Iterator[None]:
+    """Replace Spark's errors, which are pages long, by one sentence."""
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        ours = _OURS.findall(str(error))
+        ours = _OUR_ERROR.findall(str(error))
         if ours:
             raise TableError(ours[-1][1]) from error
         lines = [line for line in str(error).splitlines() if line.strip()]
         raise CandgenError(
-            f"Spark has given up: {lines[0] if lines else type(error).__name__}; "
-            "its own log tells more"
+            f"Spark has failed: {lines[0] if lines else type(error).__name__}; see its log"
         ) from error

@@ -1,21 +1,20 @@
-"""Redirects followed and titles replaced by entities, in SQL: what `resolve` does, for many wikis.
+"""Redirects followed and titles replaced by entities in SQL, as `resolve` does, for many wikis.
 
-Each query is the definition of a view, in terms of those before it and of ``harvest``, the rows
-that the tasks gave.
+Each query defines a view, in terms of those before it and of ``task_rows``, the rows of all tasks.
 """
 
 from collections.abc import Collection
 
 from candgen.wikipedia.markup.reasons import Reason
 from candgen.wikipedia.options import Options
-from candgen.wikipedia.resolve import HOPS
+from candgen.wikipedia.resolve import MAX_HOPS
 
-_DOUBLINGS = HOPS.bit_length() - 1
-if 1 << _DOUBLINGS != HOPS:
-    raise AssertionError("redirects are followed by doubling: the most hops are a power of two")
+_DOUBLINGS = MAX_HOPS.bit_length() - 1
+if 1 << _DOUBLINGS != MAX_HOPS:
+    raise AssertionError("redirects are followed by doubling: MAX_HOPS must be a power of two")
 
-# Of several pages with one title that with the lowest id counts, and what the database says of
-# its redirect counts more than what the dump does. A struct is as great as its first field.
+# Of several pages with one title the one with the lowest id is taken, and its redirect from the
+# database rather than from the dump. Structs are compared by their first fields.
 _PAGES = """
 SELECT language, title, page.id AS id, page.namespace AS namespace,
        page.mention AS mention, page.fold AS fold,
@@ -27,7 +26,7 @@ FROM (
     FROM (
         SELECT language, title, min(struct(
             id, task, namespace, mention, fold, redirect, redirect_namespace, outside)) AS page
-        FROM harvest
+        FROM task_rows
         WHERE kind = 'pages' AND (redirect IS NOT NULL OR namespace IN ({namespaces}))
         GROUP BY language, title
     )
@@ -36,7 +35,7 @@ LEFT JOIN (
     SELECT language, id, known.redirect, known.redirect_namespace, known.outside
     FROM (
         SELECT language, id, min(struct(redirect, redirect_namespace, outside)) AS known
-        FROM harvest WHERE kind = 'redirects' GROUP BY language, id
+        FROM task_rows WHERE kind = 'redirects' GROUP BY language, id
     )
 ) AS known USING (language, id)
 """
@@ -46,8 +45,8 @@ SELECT language, title, redirect AS target, redirect_namespace AS namespace, out
 FROM pages WHERE redirect IS NOT NULL
 """
 
-# Twice as far: where the target of a redirect redirects as well, to where that leads. The target
-# of one to another wiki is empty, as no title is.
+# Twice as far: if the target of a redirect is a redirect too, its target. A redirect to another
+# wiki has an empty target, which is not a title.
 _FURTHER = """
 SELECT near.language, near.title, coalesce(far.target, near.target) AS target,
        coalesce(far.namespace, near.namespace) AS namespace,
@@ -69,17 +68,17 @@ _ENTITIES = """
 SELECT language, title, entity
 FROM pages JOIN (
     SELECT language, id, min(entity) AS entity
-    FROM harvest WHERE kind = 'entities' GROUP BY language, id
+    FROM task_rows WHERE kind = 'entities' GROUP BY language, id
 ) USING (language, id)
 """
 
-# How many pages and redirects there are whose names may be mentions.
+# The numbers of pages and redirects whose names may be mentions.
 _NAMED = """
 SELECT language, redirect IS NOT NULL AS redirects, count(*) AS seen
 FROM pages WHERE namespace IN ({namespaces}) GROUP BY language, redirect IS NOT NULL
 """
 
-# One row for every title of which more is known than itself, so that links are joined once.
+# One row for every title with a redirect or an entity, so that links are joined once.
 _DESTINATIONS = """
 SELECT ends.language, ends.title, ends.target, ends.reason, entities.entity
 FROM ends LEFT JOIN entities
@@ -89,7 +88,7 @@ SELECT language, title, title, CAST(NULL AS string), entity
 FROM entities LEFT ANTI JOIN redirects USING (language, title)
 """
 
-_LINKS = "SELECT language, fold, mention, title, count FROM harvest WHERE kind = 'links'"
+_LINKS = "SELECT language, fold, mention, title, count FROM task_rows WHERE kind = 'links'"
 _NAMES = """
 SELECT language, fold, mention, title, CAST(1 AS bigint) AS count
 FROM pages WHERE redirect {which} AND namespace IN ({namespaces})
@@ -107,7 +106,7 @@ FROM (
 )
 """
 
-# What is dropped is one row a reason, without mention and entity.
+# Dropped links are one row for each reason, without mention and entity.
 _PAIRS = """
 SELECT language, fold, mention, entity, reason, sum(count) AS count
 FROM (
@@ -122,11 +121,11 @@ ORDER BY language, fold, mention, entity
 """
 
 
-def views(options: Options, with_ids: Collection[str]) -> dict[str, str]:
-    """Give the definitions of the views, by name, in order; ``with_ids`` are language codes.
+def define_views(options: Options, with_ids: Collection[str]) -> dict[str, str]:
+    """Return the definitions of the views by name, in order; ``with_ids`` are language codes.
 
-    The last, ``pairs``, has what becomes the tables, sorted, and one row for each reason why
-    something did not; pairs below the minimum are left out without a word.
+    The last, ``pairs``, has the rows of the tables, sorted, and one row for each reason for which
+    links were dropped; pairs below the minimum are left out.
     """
     words = {
         "namespaces": ", ".join(map(str, options.namespaces)),
@@ -146,15 +145,15 @@ def views(options: Options, with_ids: Collection[str]) -> dict[str, str]:
         "ends": _ENDS.replace("{hops}", hops),
         "entities": _ENTITIES,
         "destinations": _DESTINATIONS,
-        "links": _links(options),
+        "links": _select_links(options),
         "resolved": _RESOLVED,
         "pairs": _PAIRS,
     }
     return {name: query.format(**words) for name, query in made.items()}
 
 
-def _links(options: Options) -> str:
-    """Links, and the names of pages and redirects if they were asked for, as if links."""
+def _select_links(options: Options) -> str:
+    """Return the query for links and, if requested, for the names of pages and redirects."""
     names = [
         _NAMES.replace("{which}", which)
         for wanted, which in ((options.titles, "IS NULL"), (options.redirect_titles, "IS NOT NULL"))
