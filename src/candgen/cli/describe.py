@@ -7,14 +7,14 @@ if TYPE_CHECKING:
 
     from candgen import MentionTable
     from candgen.evaluation.dataset import Dataset
-    from candgen.storage.index_folder import Stored
+    from candgen.storage.index_folder import StoredIndex
 
 PAIRS_SHOWN = 10
 NOT_SEARCHED = ("sources.", "descriptions.", "calibration.")
 """How the names of arrays begin that no search reads."""
 
 
-def describe_index(stored: "Stored", *, verified: bool) -> dict[str, Any]:
+def describe_index(stored: "StoredIndex", *, verified: bool) -> dict[str, Any]:
     """All that the manifest and the shapes of the arrays tell."""
     described: dict[str, Any] = {
         "kind": stored.kind,
@@ -33,7 +33,7 @@ def describe_index(stored: "Stored", *, verified: bool) -> dict[str, Any]:
     return described
 
 
-def _describe_pti(stored: "Stored") -> dict[str, Any]:
+def _describe_pti(stored: "StoredIndex") -> dict[str, Any]:
     parameters = stored.parameters
     target, alpha = parameters["target"], parameters["alpha"]
     languages = {
@@ -71,7 +71,7 @@ def _describe_pti(stored: "Stored") -> dict[str, Any]:
     }
 
 
-def _describe_companions(stored: "Stored") -> dict[str, Any]:
+def _describe_companions(stored: "StoredIndex") -> dict[str, Any]:
     """What was stored with a generator: what its scores are worth, and names to show."""
     described: dict[str, Any] = {}
     if "calibration.queries" in stored.arrays:
@@ -82,7 +82,7 @@ def _describe_companions(stored: "Stored") -> dict[str, Any]:
     return described
 
 
-def _describe_parts(stored: "Stored") -> dict[str, Any]:
+def _describe_parts(stored: "StoredIndex") -> dict[str, Any]:
     """How large the indexes are that a generator of another kind has inside."""
     described: dict[str, Any] = {}
     # Strings are kept with the offsets of their ends, and one more for the first's beginning.

@@ -68,7 +68,7 @@ def info(
             from candgen.storage import index_folder  # noqa: PLC0415
 
             stored = index_folder.load(path, verify=verify)
-            verified = verify or sum(stored.sizes.values()) <= index_folder.SMALL
+            verified = verify or sum(stored.sizes.values()) <= index_folder.HASHED_ON_LOAD
             described = describe_index(stored, verified=verified)
             print_it = _show_index
     if form is Format.JSON:

@@ -22,7 +22,7 @@ from candgen.index.token_index import TokenIndex, ranked
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.source_mentions import SourceMention, Sources
 from candgen.text.normalize import check_normalizer, normalize_many
@@ -197,7 +197,7 @@ class WikiPriors:
         return Contents("wikipriors", self.parameters, arrays, self.inputs)
 
     @classmethod
-    def from_stored(cls, stored: Stored) -> "WikiPriors":
+    def from_stored(cls, stored: StoredIndex) -> "WikiPriors":
         """The index that was saved."""
         entities = add_prefix("entities", strip_prefix("entities", stored.arrays))
         tiers = {

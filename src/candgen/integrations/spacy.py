@@ -25,7 +25,7 @@ from candgen.generators.candidate import check_query
 from candgen.generators.registry import open_stored
 from candgen.storage import index_folder
 from candgen.storage.atomic import atomic_write
-from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import StoredIndex, add_prefix, strip_prefix
 from candgen.tables.string_table import StringTable
 
 try:
@@ -296,14 +296,14 @@ class EntityVectors:
 class _Index:
     """An index folder that is open, with what spaCy needs beside it."""
 
-    stored: Stored
+    stored: StoredIndex
     generator: Any
     calibration: Calibration
     k: int
     vectors: EntityVectors
 
     @classmethod
-    def of(cls, stored: Stored, k: int | None, vectors: EntityVectors) -> "_Index":
+    def of(cls, stored: StoredIndex, k: int | None, vectors: EntityVectors) -> "_Index":
         """What is given counts, then what was saved with a knowledge base."""
         saved = strip_prefix(PREFIX, stored.arrays)
         if saved and not len(vectors.entities):

@@ -16,7 +16,7 @@ from candgen.generators.pivot.score_breakdown import Shares
 from candgen.generators.registry import open_stored
 from candgen.protocols import Explains, Names, ScoreBreakdown, covers, entity_ids_of, first_stage_of
 from candgen.storage import index_folder
-from candgen.storage.index_folder import MANIFEST, Stored
+from candgen.storage.index_folder import MANIFEST, StoredIndex
 from candgen.tables.entities import Described, Descriptions
 from candgen.tables.source_mentions import SourceMention
 
@@ -74,7 +74,7 @@ class Opened:
     """An index by its name; shared by all threads, and never changed but for what it remembers."""
 
     name: str
-    stored: Stored
+    stored: StoredIndex
     generator: Any
     calibration: Calibration
     descriptions: Descriptions | None

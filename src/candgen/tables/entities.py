@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from candgen.errors import StorageError, TableError
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import StoredIndex, add_prefix, strip_prefix
 from candgen.tables.string_table import StringTable
 from candgen.tables.table_files import as_path, kind_of, reason, text_of
 
@@ -103,7 +103,7 @@ class Descriptions:
         return found
 
     @classmethod
-    def from_stored(cls, stored: Stored) -> "Descriptions | None":
+    def from_stored(cls, stored: StoredIndex) -> "Descriptions | None":
         """What is stored with an index, if anything is."""
         arrays = strip_prefix(PREFIX, stored.arrays)
         if not arrays:

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from candgen.errors import StorageError, TableError
-from candgen.storage.atomic import atomic_write, write_text
-from candgen.storage.atomic_folder import atomic_folder
+from candgen.errors import TableError
+from candgen.storage.atomic import atomic_folder, atomic_write, storage_errors, write_text
 from candgen.tables.folds import Folds
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
@@ -157,11 +156,8 @@ def write_released(folder: FilePath, data: Folds) -> None:
 def write_training(path: FilePath, table: MentionTable) -> None:
     """Write a mention table as lines ``0 entity mention``, the whole file or nothing."""
     blocks = training_blocks(table)
-    try:
-        with atomic_write(Path(path)) as file:
-            file.writelines(blocks)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
+    with storage_errors(Path(path), "cannot be written"), atomic_write(Path(path)) as file:
+        file.writelines(blocks)
 
 
 def _typed(queries: Sequence[Query], name: str) -> str:

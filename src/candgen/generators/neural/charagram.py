@@ -21,7 +21,7 @@ from candgen.generators.neural.training_data import EncoderName, Weights
 from candgen.index.token_index import place_of
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.source_mentions import SourceMention, Sources
@@ -194,7 +194,7 @@ class Charagram:
         return Contents("charagram", self.parameters, arrays, self.inputs)
 
     @classmethod
-    def from_stored(cls, stored: Stored) -> "Charagram":
+    def from_stored(cls, stored: StoredIndex) -> "Charagram":
         """The generator that was saved."""
         parameters, arrays = stored.parameters, stored.arrays
         return cls(

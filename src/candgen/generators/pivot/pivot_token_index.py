@@ -19,7 +19,7 @@ from candgen.index.fusion import Fusion, build_index, check_fusion
 from candgen.index.token_index import Hits, TokenIndex
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.source_mentions import SourceMention, Sources
 from candgen.text.normalize import check_normalizer, normalize_many
@@ -262,7 +262,7 @@ class PivotTokenIndex:
         return Contents("pti", self.parameters, arrays, self.inputs)
 
     @classmethod
-    def from_stored(cls, stored: Stored) -> "PivotTokenIndex":
+    def from_stored(cls, stored: StoredIndex) -> "PivotTokenIndex":
         """The index that was saved."""
         parameters = stored.parameters
         token_index = TokenIndex.from_arrays(
