@@ -1,7 +1,7 @@
 """Indexes for the tests of the service: the toy world, with a second stage and names or not."""
 
 import candgen
-from candgen.tables.entities import Descriptions
+from candgen.tables.entities import EntityTable
 from tests.support import toy
 
 ENTITIES = [
@@ -32,5 +32,5 @@ def save_toy(path, *, second_stage=False, described=False):
         made = candgen.Rerank(made)
     made.save(path)
     if described:
-        Descriptions.from_rows(ENTITIES).store(path)
+        EntityTable.from_rows(ENTITIES).store(path)
     return made

@@ -219,10 +219,10 @@ def _exact(
 def _describe(output: Path, tables: "Iterable[MentionTable]") -> None:
     """Store what to show of each entity with the index: its English name, and its kind."""
     from candgen.integrations.cldr import label  # noqa: PLC0415
-    from candgen.tables.entities import Descriptions  # noqa: PLC0415
+    from candgen.tables.entities import EntityTable  # noqa: PLC0415
 
     entities = sorted({entity for table in tables for _, entity, _ in table})
-    Descriptions.from_rows(
+    EntityTable.from_rows(
         (entity, "en", label(entity), "", [entity.partition(":")[0]]) for entity in entities
     ).store(output)
 

@@ -8,7 +8,7 @@ import typer
 
 if TYPE_CHECKING:
     from candgen.protocols import Progress
-    from candgen.tables.entities import Descriptions
+    from candgen.tables.entities import EntityTable
     from candgen.tables.queries import Query
 
 Entities = Annotated[
@@ -44,11 +44,11 @@ class Table:
             progress(f"reading {path}", 0.0)
             self.rows = read_entities(path)
 
-    def chosen(self, generator: Any) -> "Descriptions | None":  # noqa: ANN401
+    def chosen(self, generator: Any) -> "EntityTable | None":  # noqa: ANN401
         """What it says of the entities of a generator."""
         from candgen.protocols import entity_ids_of  # noqa: PLC0415
-        from candgen.tables.entities import Descriptions  # noqa: PLC0415
+        from candgen.tables.entities import EntityTable  # noqa: PLC0415
 
         if self.path is None:
             return None
-        return Descriptions.of_known(self.rows, entity_ids_of(generator), self.path)
+        return EntityTable.select(self.rows, entity_ids_of(generator), self.path)

@@ -17,7 +17,7 @@ from candgen.generators.registry import open_stored
 from candgen.protocols import Explains, Names, ScoreBreakdown, covers, entity_ids_of, first_stage_of
 from candgen.storage import index_folder
 from candgen.storage.index_folder import MANIFEST, StoredIndex
-from candgen.tables.entities import Described, Descriptions
+from candgen.tables.entities import EntityTable, EntityText
 from candgen.tables.source_mentions import SourceMention
 
 CHUNK = 256
@@ -77,7 +77,7 @@ class Opened:
     stored: StoredIndex
     generator: Any
     calibration: Calibration
-    descriptions: Descriptions | None
+    descriptions: EntityTable | None
     manifest: _File | None
     files: list[_File]
     wikidata: bool
@@ -87,7 +87,7 @@ class Opened:
     checked: float = 0.0
     usual: float = float("inf")
     """Seconds that one short mention takes, as far as that is known."""
-    _known: dict[str, tuple[list[Described], tuple[str, ...]]] = field(default_factory=dict)
+    _known: dict[str, tuple[list[EntityText], tuple[str, ...]]] = field(default_factory=dict)
 
     @classmethod
     def open(cls, name: str, path: str, *, verify: bool = False) -> "Opened":
@@ -100,7 +100,7 @@ class Opened:
             stored,
             open_stored(stored),
             Calibration.from_stored(stored),
-            Descriptions.from_stored(stored),
+            EntityTable.from_stored(stored),
             manifest,
             [*filter(None, map(_file, arrays))],
             wikidata=False,
@@ -236,7 +236,7 @@ class Opened:
         known = self.descriptions is not None and self.descriptions.of(kind)
         return Type(kind, self.show(kind, languages).name if known else kind)
 
-    def _facts(self, entity: str) -> tuple[list[Described], tuple[str, ...]]:
+    def _facts(self, entity: str) -> tuple[list[EntityText], tuple[str, ...]]:
         """What is known of an entity; kept, because the same ones are asked for again and again."""
         known = self._known.get(entity)
         if known is None:
@@ -251,7 +251,7 @@ class Opened:
                 self._known[entity] = known
         return known
 
-    def names(self, entity: str) -> list[Described]:
+    def names(self, entity: str) -> list[EntityText]:
         """All that is known of an entity by language, to be shown in a preview."""
         return self._facts(entity)[0]
 
@@ -283,14 +283,14 @@ def is_short(mentions: Sequence[str]) -> bool:
     return len(mentions) == 1 and len(mentions[0]) <= SHORT
 
 
-def _by_frequency(names: Sequence[SourceMention]) -> list[Described]:
+def _by_frequency(names: Sequence[SourceMention]) -> list[EntityText]:
     """Mentions as names, the most frequent first, among equals the one that more languages have."""
     languages = Counter(each.mention for each in names)
     ordered = sorted(names, key=lambda each: (-each.count, -languages[each.mention]))
-    return [Described(each.language, each.mention, "") for each in ordered]
+    return [EntityText(each.language, each.mention, "") for each in ordered]
 
 
-def _best(rows: Iterable[Described], order: Sequence[str]) -> Described | None:
+def _best(rows: Iterable[EntityText], order: Sequence[str]) -> EntityText | None:
     """The row in the language that comes first; among equals, and without any, the first row."""
     ranks = {language: place for place, language in reversed(list(enumerate(order)))}
     listed = list(rows)

@@ -24,7 +24,7 @@ from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
-from candgen.tables.source_mentions import SourceMention, Sources
+from candgen.tables.source_mentions import SourceMention, SourceMentions
 from candgen.tables.string_table import StringTable
 from candgen.text.normalize import normalize_many
 
@@ -50,7 +50,7 @@ class Charagram:
     vectors: npt.NDArray[np.float32]
     spelling: Spelling
     weights: Weights
-    sources: Sources
+    sources: SourceMentions
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Any]
     calibration: Calibration = DEFAULT_CALIBRATION
@@ -204,7 +204,9 @@ class Charagram:
                 strip_prefix("spelling", arrays), TOKENIZERS[parameters["encoder"]]
             ),
             strip_prefix("weights", arrays),
-            Sources.from_arrays(strip_prefix("sources", arrays), languages=parameters["sources"]),
+            SourceMentions.from_arrays(
+                strip_prefix("sources", arrays), languages=parameters["sources"]
+            ),
             parameters,
             stored.inputs,
             Calibration.from_stored(stored),
