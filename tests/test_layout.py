@@ -111,8 +111,6 @@ COVERED_BY = {
     "service/state.py": "service/test_api.py",
     "tables/folds.py": "tables/test_released.py",
     "tables/released_lines.py": "tables/test_released.py",
-    "text/alphabets.py": "text/test_romanize.py",
-    "text/brahmic.py": "text/test_romanize.py",
     "wikidata/items.py": "wikidata/test_extract.py",
     "wikidata/languages.py": "wikidata/test_extract.py",
     "wikidata/names.py": "wikidata/test_extract.py",
