@@ -92,6 +92,7 @@ def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
     write_table(folder / "is.tsv", toy.ICELANDIC)
     write_table(folder / "fo.tsv.gz", toy.FAROESE)
+    (folder / "latin1.tsv").write_bytes("mention\tentity\nVín\tQ1\n".encode("latin-1"))
     index = candgen.PivotTokenIndex.build(
         pivots={"is": candgen.MentionTable.from_pairs(toy.ICELANDIC)},
         target=candgen.MentionTable.from_pairs(toy.FAROESE),
@@ -214,7 +215,7 @@ NEURAL = "build --method charagram --pivot {world}/is.tsv "
         (NEURAL + "--english {world}/no.tsv -o {world}/x", "no.tsv"),
         ("build --pivot {world}/is.tsv --english en= -o {world}/x", "--english"),
         (NEURAL + "--english {world}/is.tsv --dev {world}/no.tsv -o {world}/x", "no.tsv"),
-        (NEURAL + "--english {world}/is.tsv --dev {world}/fo.tsv.gz -o {world}/x", "UTF-8"),
+        (NEURAL + "--english {world}/is.tsv --dev {world}/latin1.tsv -o {world}/x", "UTF-8"),
         # What is wrong with -o is said before the tables are read.
         ("build --pivot {world}/nowhere.tsv -o {world}/no/where", "no/where"),
         ("build --pivot {world}/nowhere.tsv -o {world}/is.tsv/x", "is.tsv/x"),

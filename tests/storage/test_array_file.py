@@ -94,7 +94,7 @@ def test_forty_arrays_open_in_milliseconds(tmp_path):
     ],
     ids=lambda array: str(array.dtype),
 )
-def test_a_dtype_that_is_no_number_is_refused(tmp_path, array):
+def test_a_dtype_that_is_not_numeric_is_refused(tmp_path, array):
     arrays = {"fine": np.zeros(2), "bad.one": array}
     said = refusal(index_folder.save, tmp_path / "x", kind="k", parameters={}, arrays=arrays)
     assert "bad.one" in said
@@ -105,7 +105,7 @@ def test_a_dtype_that_is_no_number_is_refused(tmp_path, array):
 @pytest.mark.parametrize(
     "name", ["", ".", "..", "a/b", "../a", "a..b", ".a", "a.", "A", "é", "a b", "a\n", "a" * 201]
 )
-def test_a_name_that_is_no_dotted_identifier_is_refused(tmp_path, name):
+def test_an_invalid_array_name_is_refused(tmp_path, name):
     arrays = {name: np.zeros(1)}
     said = refusal(index_folder.save, tmp_path / "x", kind="k", parameters={}, arrays=arrays)
     assert repr(name) in said

@@ -85,7 +85,7 @@ def test_everything_is_synced_before_the_manifest_is_renamed(folder, monkeypatch
     assert events == [*arrays, directory, file, ("rename", "manifest"), directory]
 
 
-def test_prefixed_and_under_are_inverse(folder):
+def test_add_prefix_and_strip_prefix_are_inverse(folder):
     inner = {"keys": np.arange(3), "strings.bytes": np.arange(2)}
     arrays = index_folder.add_prefix("first", inner) | index_folder.add_prefix(
         "first2", {"keys": np.arange(9)}
@@ -381,7 +381,7 @@ def test_a_failure_adds_nothing(folder, monkeypatch, name, error, after):
     assert snapshot(folder) == before
 
 
-def test_nothing_is_added_to_what_is_no_index(tmp_path, folder):
+def test_nothing_is_added_to_other_folders(tmp_path, folder):
     assert "does not exist" in refusal(index_folder.amend, tmp_path / "none", "extra", EXTRA)
     assert not (tmp_path / "none").exists()
     (tmp_path / "other").mkdir()

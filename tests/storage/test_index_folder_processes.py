@@ -173,7 +173,7 @@ def test_a_reader_that_is_overtaken_for_ever_gives_up(folder, monkeypatch):
     assert len(saved) == 5
 
 
-def test_two_savers_that_hammer_on_one_folder(processes, folder, tmp_path):
+def test_two_processes_that_save_to_one_folder_all_the_time(processes, folder, tmp_path):
     (tmp_path / "stop").touch()
     both = [processes.submit(keep_saving, folder, tmp_path / "stop", 50) for _ in range(2)]
     for one in both:
@@ -183,7 +183,7 @@ def test_two_savers_that_hammer_on_one_folder(processes, folder, tmp_path):
     assert len(snapshot(folder)) == len(NAMES) + 1
 
 
-def test_a_second_saver_is_told_to_wait(folder, monkeypatch):
+def test_a_second_save_at_the_same_time_is_refused(folder, monkeypatch):
     real, said = Path.replace, []
 
     def replace(path, target):

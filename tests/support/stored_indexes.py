@@ -13,7 +13,7 @@ NAMES = ["first.postings.keys", "matrix", "nothing", "one"]
 
 
 def content(n=1):
-    """The arguments of a save; whoever reads them back can tell whether all belong to one n."""
+    """Return the arguments of a save; every value depends on n, so that a mixture is detected."""
     return {
         "kind": f"kind-{n}",
         "parameters": {"n": n, "alpha": {"is": 0.4, "da": 0.1}, "language": "føroyskt"},

@@ -39,7 +39,7 @@ def test_a_missing_file(suffix, tmp_path):
 
 
 @pytest.mark.parametrize("mistake", [None, 7, b"fo.tsv", "", "a\0.tsv"])
-def test_what_is_no_path(mistake):
+def test_anything_but_a_path(mistake):
     assert "path is" in refusal(MentionTable.read, mistake, kind=ParameterError)
     assert "path is" in refusal(toy().write, mistake, kind=ParameterError)
 

@@ -202,7 +202,7 @@ def test_a_long_value_is_cut_in_the_message():
 
 
 @pytest.mark.parametrize("mistake", ["Tórshavn", b"x", 7, None, {("a", "Q1"): 3}])
-def test_what_is_no_iterable_of_pairs_gets_one_sentence(mistake):
+def test_anything_but_an_iterable_of_pairs_gets_one_sentence(mistake):
     message = refusal(MentionTable.from_pairs, mistake, kind=ParameterError)
     assert repr(mistake) in message
     assert "iterable of (mention, entity)" in message
@@ -227,7 +227,7 @@ def test_merging_adds_counts(parts):
     assert MentionTable.merge(*tables) == expected
 
 
-def test_merging_what_is_no_table():
+def test_merging_anything_but_tables():
     for mistake in ("fo.tsv", TOY, [toy()]):
         assert "expected mention tables" in refusal(toy().merge, mistake, kind=ParameterError)
 

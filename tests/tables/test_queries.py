@@ -1,5 +1,6 @@
 """Files of queries: what reads back, and what is refused by file and line."""
 
+import gzip
 import re
 import tempfile
 from pathlib import Path
@@ -21,6 +22,15 @@ def test_queries_read_back(queries):
         path = Path(folder) / "dev.tsv"
         write_queries(path, queries)
         assert read_queries(path) == queries
+
+
+def test_queries_may_be_compressed(tmp_path):
+    path = tmp_path / "dev.tsv.gz"
+    path.write_bytes(gzip.compress(b"mention\tentity\nV\tQ1\n"))
+    assert read_queries(path) == [Query("V", "Q1")]
+    path.rename(tmp_path / "dev.tsv")
+    with pytest.raises(TableError, match=r"dev\.tsv is compressed by gzip: add \.gz to its name"):
+        read_queries(tmp_path / "dev.tsv")
 
 
 def test_other_columns_and_a_mark_and_windows_line_ends(tmp_path):

@@ -47,7 +47,7 @@ def test_a_string_table_has_ends():
             table.take(outside)
 
 
-def test_what_is_no_string_table_is_refused():
+def test_invalid_string_tables_are_refused():
     fine = StringTable.pack(["ab", "c"])
     for wrong in (
         {"bytes": fine["bytes"].astype(np.int8)},
