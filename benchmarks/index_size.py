@@ -23,7 +23,7 @@ from world import load_world, make_queries
 
 import candgen
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Stored
+from candgen.storage.index_folder import StoredIndex
 
 REPEATS = 5
 OPENINGS = 50
@@ -72,7 +72,7 @@ def open_and_ask(folder: Path, query: str) -> dict[str, float]:
     return {"opening": opening, "asking": asking}
 
 
-def arrays(size: int, stored: Stored, postings: int) -> list[dict[str, Any]]:
+def arrays(size: int, stored: StoredIndex, postings: int) -> list[dict[str, Any]]:
     """Bytes by array, the largest first, and their sum without the stored mentions."""
     rows = [
         {

@@ -1,4 +1,4 @@
-"""CandgenError and its children, checks of parameters, and how values are shown in messages.
+"""CandgenError and its subclasses, checks of parameters, and how messages show values.
 
 A message names the value, what was expected, and the way out.
 """
@@ -10,27 +10,27 @@ from typing import NamedTuple
 
 
 class CandgenError(Exception):
-    """Any mistake that the caller can mend. Its text is one sentence for a person."""
+    """An error that the caller can fix; its message is one sentence that says how."""
 
 
 class ParameterError(CandgenError, ValueError):
-    """An argument has a value that makes no sense."""
+    """An argument has an invalid value."""
 
 
 class TableError(CandgenError, ValueError):
-    """A mention table cannot be read, or holds something that it may not."""
+    """A table cannot be read, or has an invalid row."""
 
 
 class StorageError(CandgenError, OSError):
-    """An index folder is missing, damaged, foreign, or cannot be written."""
+    """A file or folder cannot be written, or an index is missing, damaged or not candgen's."""
 
 
 class MissingExtraError(CandgenError, ImportError):
-    """An optional package is needed for this and is not installed."""
+    """An optional package that is needed is not installed."""
 
 
 class Violation(NamedTuple):
-    """A rule that was broken, and by which values."""
+    """A rule that a generator breaks, and the values that show it."""
 
     rule: str
     found: str

@@ -18,6 +18,7 @@ def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
     write_table(folder / "is.tsv", toy.ICELANDIC)
     write_table(folder / "fo.tsv.gz", toy.FAROESE)
+    (folder / "latin1.tsv").write_bytes("mention\tentity\nVín\tQ1\n".encode("latin-1"))
     index = candgen.PivotTokenIndex.build(
         pivots={"is": candgen.MentionTable.from_pairs(toy.ICELANDIC)},
         target=candgen.MentionTable.from_pairs(toy.FAROESE),

@@ -132,7 +132,7 @@ NEURAL = "build --method charagram --pivot {world}/is.tsv "
         (NEURAL + "--english {world}/no.tsv -o {world}/x", "no.tsv"),
         ("build --pivot {world}/is.tsv --english en= -o {world}/x", "--english"),
         (NEURAL + "--english {world}/is.tsv --dev {world}/no.tsv -o {world}/x", "no.tsv"),
-        (NEURAL + "--english {world}/is.tsv --dev {world}/fo.tsv.gz -o {world}/x", "UTF-8"),
+        (NEURAL + "--english {world}/is.tsv --dev {world}/latin1.tsv -o {world}/x", "UTF-8"),
         # What is wrong with -o is said before the tables are read.
         ("build --pivot {world}/nowhere.tsv -o {world}/no/where", "no/where"),
         ("build --pivot {world}/nowhere.tsv -o {world}/is.tsv/x", "is.tsv/x"),

@@ -24,7 +24,7 @@ from candgen.cli import main
 from candgen.errors import MissingExtraError, ParameterError
 from candgen.integrations import cldr
 from candgen.storage import index_folder
-from candgen.tables.entities import Descriptions
+from candgen.tables.entities import EntityTable
 
 demo = sys.modules["candgen.cli.demo"]
 
@@ -317,7 +317,7 @@ def test_the_saved_index_is_the_one_that_was_measured(printed, experiment):
     mentions = [query.mention for query in experiment.queries]
     expected = experiment.generators["second stage"].candidates(mentions)
     assert index.candidates(mentions) == expected
-    shown = Descriptions.from_stored(index_folder.load(folder / "demo-fo.candgen"))
+    shown = EntityTable.from_stored(index_folder.load(folder / "demo-fo.candgen"))
     assert shown.of("city:Europe/Athens") == [("en", "Athens", "")]
     assert shown.types_of("city:Europe/Athens") == ["city"]
 

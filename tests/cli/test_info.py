@@ -78,7 +78,7 @@ def test_info_finds_damage(cli, world, tmp_path):
 
 
 def test_info_of_a_large_index_checks_sums_on_demand(cli, index, monkeypatch):
-    monkeypatch.setattr("candgen.storage.index_folder.SMALL", 0)
+    monkeypatch.setattr("candgen.storage.index_folder.HASHED_ON_LOAD", 0)
     assert "--verify compares" in cli("info", index).out
     assert json.loads(cli("info", index, "--format", "json").out)["verified"] is False
     assert "sizes and checksums" in cli("info", index, "--verify").out

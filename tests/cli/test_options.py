@@ -74,11 +74,11 @@ def test_settings_are_json_values():
 
 def test_what_is_written_twice_says_the_same():
     from candgen.generators.pivot import pivot_token_index
-    from candgen.tables.table_files import _TEXT_READERS
+    from candgen.tables.file_formats import TEXT_SUFFIXES
 
     options = inspect.signature(pivot_token_index.PivotTokenIndex.build).parameters
     assert tuple(Normalizer) == NORMALIZERS
-    assert {*TABLE_SUFFIXES} == {*_TEXT_READERS, ".parquet"}
+    assert {*TABLE_SUFFIXES} == {*TEXT_SUFFIXES, ".parquet"}
     assert (options["alpha"].default, options["lam"].default) == (ALPHA, LAM)
     assert options["normalizer"].default == Normalizer.DEFAULT
     assert parse_ngrams(NGRAMS, Unit.CODEPOINT) == candgen.CharNgrams()

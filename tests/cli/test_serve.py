@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
 from candgen.storage import index_folder
-from candgen.tables.entities import Descriptions
+from candgen.tables.entities import EntityTable
 from tests.support.service_world import save_toy
 from tests.support.serving import serving
 
@@ -82,7 +82,7 @@ def test_a_table_of_entities_is_stored_with_the_index(index, tmp_path):
     with serving(tmp_path, index, "--entities", tmp_path / "entities.tsv") as served:
         answer = served.ask("/api/v1/candidates?mention=V%C3%ADn&k=1&details=true")
         assert answer.json["candidates"][0]["name"] == "wine"
-    assert Descriptions.from_stored(index_folder.load(index)).types_of("Q282") == ["Q154"]
+    assert EntityTable.from_stored(index_folder.load(index)).types_of("Q282") == ["Q154"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a Unix")

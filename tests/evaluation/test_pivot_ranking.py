@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 import candgen
 from candgen import MentionTable, rank_pivots
-from candgen.errors import ParameterError, TableError
+from candgen.errors import ParameterError
 from candgen.evaluation.pivot_ranking import Pivot
 from candgen.evaluation.trigram_similarity import WHOLE
 from candgen.reporting.figure import alt_text
 from candgen.tables.table_folder import TableFolder
-from candgen.tables.target_file import read_target
 from tests.evaluation.test_trigram_similarity import alike, trigrams
 
 FAROESE = MentionTable.from_pairs(
@@ -298,79 +297,6 @@ def test_progress_is_told():
         "done",
     ]
     assert [share for _, share in told] == sorted(share for _, share in told)
-
-
-# Folders and files
-
-
-def test_a_folder_is_a_mapping_that_reads_on_access(tmp_path, monkeypatch):
-    ICELANDIC.write(tmp_path / "is.parquet")
-    DANISH.write(tmp_path / "da.tsv.gz")
-    ENGLISH.write(tmp_path / "en.jsonl")
-    (tmp_path / "README.md").write_text("no table", encoding="utf-8")
-    (tmp_path / "bad.tsv").write_text("no\theader\n", encoding="utf-8")
-    folder = TableFolder(tmp_path, without="en")
-    assert list(folder) == ["bad", "da", "is"]
-    assert len(folder) == 3
-    assert folder["is"] == ICELANDIC
-    assert "en" not in folder
-    assert folder.path("da") == tmp_path / "da.tsv.gz"
-    with pytest.raises(KeyError):
-        folder["en"]
-    with pytest.raises(TableError, match=r"bad\.tsv"):
-        folder["bad"]
-
-
-def test_folders_without_tables(tmp_path):
-    with pytest.raises(TableError, match="has no mention tables: expected files such as"):
-        TableFolder(tmp_path)
-    DANISH.write(tmp_path / "da.tsv")
-    with pytest.raises(TableError, match="has no mention tables but that of da"):
-        TableFolder(tmp_path, without="da")
-    with pytest.raises(TableError, match="is not a folder"):
-        TableFolder(tmp_path / "nowhere")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "names"),
-    [
-        ("fo.txt", "Wien\nOslo\n\n", ["Wien", "Oslo"]),
-        ("fo.txt", "\ufeffWien\r\nOslo", ["Wien", "Oslo"]),
-        ("fo.tsv", "mention\nWien\n", ["Wien"]),
-        ("fo.tsv", "count\tmention\n3\tWien\n", ["Wien"]),
-        ("fo.tsv", "Wien\nOslo\n", ["Wien", "Oslo"]),
-        ("fo.txt", "mention\tcount\nWien\t1\n\n", ["Wien"]),
-    ],
-)
-def test_names_without_entities(tmp_path, name, text, names):
-    (tmp_path / name).write_text(text, encoding="utf-8", newline="")
-    assert read_target(tmp_path / name) == names
-
-
-def test_a_table_is_a_table(tmp_path):
-    for name in ("fo.tsv", "fo.tsv.gz", "fo.parquet", "fo.jsonl"):
-        FAROESE.write(tmp_path / name)
-        assert read_target(tmp_path / name) == FAROESE
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "sentence"),
-    [
-        ("fo.txt", b"\n\n", "has no names"),
-        ("fo.tsv", b"", "has no names"),
-        ("fo.tsv", b"a\tb\nc\td\n", "has no column mention"),
-        ("fo.tsv", b"mention\tcount\nWien\n", "line 2: expected 2 columns, found 1"),
-        ("fo.txt", b"Wien\n\xff\n", "line 2: byte 0xff is not UTF-8"),
-        ("fo.txt.gz", b"Wien", "no sound gzip file"),
-        ("fo.csv", b"Wien", "unknown suffix"),
-        (None, b"", "does not exist"),
-    ],
-)
-def test_bad_targets(tmp_path, name, data, sentence):
-    if name is not None:
-        (tmp_path / name).write_bytes(data)
-    with pytest.raises(TableError, match=sentence):
-        read_target(tmp_path / (name or "fo.txt"))
 
 
 # Real names

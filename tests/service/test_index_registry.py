@@ -63,7 +63,7 @@ def test_a_damaged_index_is_out_of_service_and_comes_back(tmp_path, caplog):
 
 def test_what_is_damaged_inside_is_reported_whatever_fails(tmp_path, monkeypatch, caplog):
     """Of large indexes only the sizes are looked at, until something makes no sense."""
-    monkeypatch.setattr(index_folder, "SMALL", 0)
+    monkeypatch.setattr(index_folder, "HASHED_ON_LOAD", 0)
     save_toy(tmp_path / "fo.candgen")
     save_toy(tmp_path / "other.candgen")
     (victim,) = (tmp_path / "fo.candgen").glob("entities.bytes.*")

@@ -31,7 +31,7 @@ from candgen import MentionTable, PivotTokenIndex
 from candgen.service.app import create_app
 from candgen.service.middleware import PAGE_FILES
 from candgen.service.settings import Limits, Settings
-from candgen.tables.entities import Descriptions
+from candgen.tables.entities import EntityTable
 from tests.support.service_world import save_toy
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -83,7 +83,7 @@ def index_of(language, target, pivots):
 
 def save_hostile(path):
     index_of("fo", HOSTILE, {"is": [(IMAGE, SCRIPT, 1)]}).save(path)
-    Descriptions.from_rows(
+    EntityTable.from_rows(
         [(IMAGE, "en", f"name {IMAGE}", f"said {SCRIPT}", [SCRIPT]), (SCRIPT, "en", SCRIPT, "", [])]
     ).store(path)
 

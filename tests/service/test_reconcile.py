@@ -14,7 +14,7 @@ import candgen
 from candgen.generators.calibration import Calibration
 from candgen.service.app import create_app
 from candgen.service.settings import Limits, Settings, name_indexes
-from candgen.tables.entities import Descriptions
+from candgen.tables.entities import EntityTable
 from tests.support.service_world import problem_detail, save_toy, toy_index
 
 VIENNA = {"id": "Q515", "name": "city"}
@@ -201,7 +201,7 @@ def test_a_rare_type_is_found_far_down(tmp_path):
     index = candgen.PivotTokenIndex.build({"is": candgen.MentionTable.from_pairs(names)})
     index.save(path)
     last = index.candidates(["Havn 007"], 1000)[0][150].entity
-    Descriptions.from_rows([(last, "en", "the city", "", ["Q515"])]).store(path)
+    EntityTable.from_rows([(last, "en", "the city", "", ["Q515"])]).store(path)
     with TestClient(create_app(Settings({"fo": str(path)}))) as client:
         assert ids(one(client, {"query": "Havn 007", "type": "Q515"})) == [last]
 

@@ -2,7 +2,7 @@
 
 import candgen
 from candgen.service.settings import Settings, name_indexes
-from candgen.tables.entities import Descriptions
+from candgen.tables.entities import EntityTable
 from tests.support import toy
 
 ENTITIES = [
@@ -33,7 +33,7 @@ def save_toy(path, *, second_stage=False, described=False):
         made = candgen.Rerank(made)
     made.save(path)
     if described:
-        Descriptions.from_rows(ENTITIES).store(path)
+        EntityTable.from_rows(ENTITIES).store(path)
     return made
 
 

@@ -14,7 +14,7 @@ import candgen
 from candgen.errors import StorageError, TableError
 from candgen.protocols import entity_ids_of
 from candgen.storage import index_folder
-from candgen.tables.entities import Described, Descriptions, read_entities
+from candgen.tables.entities import EntityTable, EntityText, read_entities
 from candgen.wikidata.tables import ENTITIES as WIKIDATA_SCHEMA
 from tests.support.service_world import ENTITIES, save_toy, toy_index
 
@@ -47,10 +47,10 @@ def written(folder, form):
 
 @pytest.mark.parametrize("form", ["tsv", "tsv.gz", "jsonl", "jsonl.gz", "parquet"])
 def test_every_form_says_the_same(tmp_path, form):
-    found = Descriptions.from_arrow(read_entities(written(tmp_path, form)))
+    found = EntityTable.from_arrow(read_entities(written(tmp_path, form)))
     assert found.of("Q1741") == [
-        Described("da", "Wien", "Østrigs hovedstad"),
-        Described("en", "Vienna", "capital of Austria"),
+        EntityText("da", "Wien", "Østrigs hovedstad"),
+        EntityText("en", "Vienna", "capital of Austria"),
     ]
     assert found.types_of("Q1741") == ["Q1549591", "Q515"]
     assert found.types_of("Q515") == []
@@ -59,10 +59,10 @@ def test_every_form_says_the_same(tmp_path, form):
 
 @given(rows)
 def test_it_is_what_a_dictionary_would_say(given_rows):
-    found = Descriptions.from_rows(given_rows)
+    found = EntityTable.from_rows(given_rows)
     for entity in {row[0] for row in given_rows} | {"Q"}:
         mine = [row for row in given_rows if row[0] == entity]
-        assert found.of(entity) == sorted(Described(*row[1:4]) for row in mine)
+        assert found.of(entity) == sorted(EntityText(*row[1:4]) for row in mine)
         assert found.types_of(entity) == sorted(
             {each for row in mine for each in row[4]}, key=str.encode
         )
@@ -72,9 +72,9 @@ def test_it_is_what_a_dictionary_would_say(given_rows):
 def test_it_reads_back_as_it_was_stored(tmp_path_factory, given_rows):
     path = tmp_path_factory.mktemp("described") / "fo.candgen"
     toy_index().save(path)
-    made = Descriptions.from_rows(given_rows)
+    made = EntityTable.from_rows(given_rows)
     made.store(path)
-    found = Descriptions.from_stored(index_folder.load(path))
+    found = EntityTable.from_stored(index_folder.load(path))
     for entity in {row[0] for row in given_rows}:
         assert (found.of(entity), found.types_of(entity)) == (
             made.of(entity),
@@ -93,8 +93,8 @@ def test_what_extract_wikidata_writes_is_read(tmp_path):
         "sitelinks": 3,
     }
     pq.write_table(pa.Table.from_pylist([row], schema=WIKIDATA_SCHEMA), path)
-    found = Descriptions.from_arrow(read_entities(path))
-    assert found.of("Q1741") == [Described("fo", "Wien", "")]
+    found = EntityTable.from_arrow(read_entities(path))
+    assert found.of("Q1741") == [EntityText("fo", "Wien", "")]
     assert found.types_of("Q1741") == ["Q515"]
 
 
@@ -102,7 +102,7 @@ def test_only_what_the_index_has_is_kept_and_the_names_of_types(tmp_path):
     path = written(tmp_path, "tsv")
     path.write_text(TSV + "Q1\ten\tuniverse\t\tQ2\nQ2\ten\tEarth\t\t\n", encoding="utf-8")
     for generator in (toy_index(), candgen.Rerank(toy_index())):
-        found = Descriptions.of_known(read_entities(path), entity_ids_of(generator), path)
+        found = EntityTable.select(read_entities(path), entity_ids_of(generator), path)
         assert sorted(found.entities) == ["Q1741", "Q282", "Q515"]
         assert found.of("Q515")[1].name == "city"
 
@@ -110,12 +110,12 @@ def test_only_what_the_index_has_is_kept_and_the_names_of_types(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "has the columns none"),
+        ("", "is empty, expected a header row with entity, language, name"),
         ("mention\tcount\na\t1\n", "has the columns mention, count"),
         ("entity\tlanguage\nQ1\ten\n", "entity and one of the last three are needed"),
-        ("entity\tname\nQ1\n", "Expected 2 columns, got 1"),
-        ("entity\tname\nQ1\tone\nQ2\n", "Expected 2 columns, got 1"),
-        ("entity\tname\tname\nQ1\tone\ttwo\n", "two columns of one name"),
+        ("entity\tname\nQ1\n", "line 2: expected 2 columns, found 1"),
+        ("entity\tname\nQ1\tone\nQ2\n", "line 3: expected 2 columns, found 1"),
+        ("entity\tname\tname\nQ1\tone\ttwo\n", "two columns with the same name"),
     ],
 )
 def test_a_bad_table_is_one_sentence(tmp_path, content, said):
@@ -147,7 +147,7 @@ def test_other_bad_files_are_one_sentence(tmp_path):
         read_entities(tmp_path / "a.csv")
     (tmp_path / "other.tsv").write_text("entity\tname\nX1\tother\n", encoding="utf-8")
     with pytest.raises(TableError, match="none of the entities of the index"):
-        Descriptions.of_known(
+        EntityTable.select(
             read_entities(tmp_path / "other.tsv"), entity_ids_of(toy_index()), "other.tsv"
         )
 
@@ -156,7 +156,7 @@ def test_what_is_stored_in_another_way_is_one_sentence(tmp_path):
     save_toy(tmp_path / "fo.candgen")
     index_folder.amend(tmp_path / "fo.candgen", "descriptions", {"start": np.zeros(1, np.int64)})
     with pytest.raises(StorageError, match="store them again"):
-        Descriptions.from_stored(index_folder.load(tmp_path / "fo.candgen"))
+        EntityTable.from_stored(index_folder.load(tmp_path / "fo.candgen"))
 
 
 def test_candgen_build_stores_it_or_nothing(cli, tmp_path):
@@ -164,7 +164,7 @@ def test_candgen_build_stores_it_or_nothing(cli, tmp_path):
     path, table = tmp_path / "fo.candgen", written(tmp_path, "parquet")
     build = ["build", "--target", tmp_path / "fo.tsv", "-o", path]
     assert cli(*build, "--entities", table).status == 0
-    assert Descriptions.from_stored(index_folder.load(path)).of("Q282")[0].name == "wine"
+    assert EntityTable.from_stored(index_folder.load(path)).of("Q282")[0].name == "wine"
     shown = cli("info", path).out
     assert "described entities" in shown
     described = json.loads(cli("info", path, "--format", "json").out)

@@ -50,10 +50,10 @@ def pretended():
     module.SimpleEpitran = Pretended
     patch.setitem(sys.modules, "epitran", types.ModuleType("epitran"))
     patch.setitem(sys.modules, "epitran.simple", module)
-    ipa._transcribed.cache_clear()
+    ipa._word_transcriber.cache_clear()
     yield
     patch.undo()
-    ipa._transcribed.cache_clear()
+    ipa._word_transcriber.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_many_are_one_at_a_time(mentions, language):
 
 
 @pytest.mark.parametrize("language", [None, "", "en", "mk", "xx"])
-def test_a_language_without_sounds(language):
+def test_a_language_without_transcription(language):
     with pytest.raises(ParameterError) as caught:
         normalize("Skopje", "ipa", language=language)
-    assert f"the sounds of {language!r} are not known" in str(caught.value)
+    assert f"language is {language!r}, which has no IPA transcription: choose" in str(caught.value)
     assert "af, am, ar" in str(caught.value)
 
 

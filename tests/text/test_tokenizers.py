@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candgen import CandgenError, CharNgrams, WholeMention, Words
-from candgen.text.tokenizers import BOUNDARY, codepoints, from_parameters, numbered, to_parameters
+from candgen.text.tokenizers import (
+    BOUNDARY,
+    from_parameters,
+    number_symbols,
+    split_codepoints,
+    to_parameters,
+)
 from tests.support.oracle import WILDCARD, ngrams, whole, words
 
 
@@ -76,15 +82,15 @@ def test_what_cannot_be_a_tokenizer(parameters, sentence):
 
 
 def test_rows_share_their_marks():
-    text, start, end = codepoints("ab\n\nc")
+    text, start, end = split_codepoints("ab\n\nc")
     assert text.tolist() == [BOUNDARY, 97, 98, BOUNDARY, BOUNDARY, 99, BOUNDARY]
     assert list(zip(start, end, strict=True)) == [(0, 4), (3, 5), (4, 7)]
-    _, start, end = codepoints("ab\n\nc", bounded=False)
+    _, start, end = split_codepoints("ab\n\nc", bounded=False)
     assert list(zip(start, end, strict=True)) == [(1, 3), (4, 4), (5, 6)]
 
 
 def test_strings_become_numbers():
-    text, start, end = numbered([["x", "y"], [], ["z"]], {"x": 0, "y": 1}, bounded=False)
+    text, start, end = number_symbols([["x", "y"], [], ["z"]], {"x": 0, "y": 1}, bounded=False)
     rows = [text[a:b].tolist() for a, b in zip(start, end, strict=True)]
     assert rows == [[0, 1], [], [np.iinfo(np.uint32).max]]
 
@@ -97,5 +103,5 @@ def test_symbols_never_reach_the_marks():
             return BOUNDARY + 1
 
     with pytest.raises(CandgenError, match="1114113 different grapheme clusters"):
-        numbered([["x"]], Endless(x=0), bounded=True)
-    assert numbered([["x"]], Endless(x=BOUNDARY), bounded=False).text[1] == BOUNDARY
+        number_symbols([["x"]], Endless(x=0), bounded=True)
+    assert number_symbols([["x"]], Endless(x=BOUNDARY), bounded=False).text[1] == BOUNDARY

@@ -11,7 +11,7 @@ import typer
 from rich.filesize import decimal
 
 from candgen.cli.build_auto import build_auto_command
-from candgen.cli.index_extras import EntityTable, calibrate
+from candgen.cli.index_extras import EntityFile, calibrate
 from candgen.cli.options import (
     ALPHA,
     LAM,
@@ -185,7 +185,7 @@ def build(
     check_training_inputs(method, chosen, english=english is not None, dev=dev is not None)
     check_output(output)
     with progress_bar() as progress:
-        table = EntityTable(entities, progress)
+        table = EntityFile(entities, progress)
         training = _training(
             named, main, names, dev, query_language, progress, skip_bad_rows=skip_bad_rows
         )

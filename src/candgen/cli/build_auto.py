@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.filesize import decimal
 
 import candgen
-from candgen.cli.index_extras import EntityTable
+from candgen.cli.index_extras import EntityFile
 from candgen.cli.options import check_output, parse_table
 from candgen.cli.output import note, suggest_query
 from candgen.cli.progress import progress_bar
@@ -34,7 +34,7 @@ def build_auto_command(
     check_output(output)
     start = time.perf_counter()
     with progress_bar() as progress:
-        table = EntityTable(entities, progress)
+        table = EntityFile(entities, progress)
         progress(f"reading {named.path}", 0.0)
         known = read_target(named.path, skip_bad_rows=skip_bad_rows)
         folder = TableFolder(

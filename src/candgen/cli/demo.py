@@ -214,10 +214,10 @@ def _random_number(pair: tuple[str, str], seed: int) -> float:
 def _describe(output: Path, tables: "Iterable[MentionTable]") -> None:
     """Store the English name and the kind of each entity with the index."""
     from candgen.integrations.cldr import label  # noqa: PLC0415
-    from candgen.tables.entities import Descriptions  # noqa: PLC0415
+    from candgen.tables.entities import EntityTable  # noqa: PLC0415
 
     entities = sorted({entity for table in tables for _, entity, _ in table})
-    Descriptions.from_rows(
+    EntityTable.from_rows(
         (entity, "en", label(entity), "", [entity.partition(":")[0]]) for entity in entities
     ).store(output)
 

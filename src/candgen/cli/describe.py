@@ -7,14 +7,14 @@ if TYPE_CHECKING:
 
     from candgen import MentionTable
     from candgen.evaluation.dataset import Dataset
-    from candgen.storage.index_folder import Stored
+    from candgen.storage.index_folder import StoredIndex
 
 PAIRS_SHOWN = 10
 NOT_SEARCHED = ("sources.", "descriptions.", "calibration.")
 """Prefixes of the arrays that a search does not read."""
 
 
-def describe_index(stored: "Stored", *, verified: bool) -> dict[str, Any]:
+def describe_index(stored: "StoredIndex", *, verified: bool) -> dict[str, Any]:
     """Return what the manifest and the shapes of the arrays say."""
     described: dict[str, Any] = {
         "kind": stored.kind,
@@ -33,7 +33,7 @@ def describe_index(stored: "Stored", *, verified: bool) -> dict[str, Any]:
     return described
 
 
-def _describe_pti(stored: "Stored") -> dict[str, Any]:
+def _describe_pti(stored: "StoredIndex") -> dict[str, Any]:
     parameters = stored.parameters
     target, alpha = parameters["target"], parameters["alpha"]
     languages = {
@@ -71,7 +71,7 @@ def _describe_pti(stored: "Stored") -> dict[str, Any]:
     }
 
 
-def _describe_extras(stored: "Stored") -> dict[str, Any]:
+def _describe_extras(stored: "StoredIndex") -> dict[str, Any]:
     """Return what was stored with a generator: its calibration, and names to show."""
     described: dict[str, Any] = {}
     if "calibration.queries" in stored.arrays:
@@ -82,7 +82,7 @@ def _describe_extras(stored: "Stored") -> dict[str, Any]:
     return described
 
 
-def _describe_nested(stored: "Stored") -> dict[str, Any]:
+def _describe_nested(stored: "StoredIndex") -> dict[str, Any]:
     """Return the sizes of the indexes nested in a generator of another kind."""
     described: dict[str, Any] = {}
     # A string table has the offset of each end, and one more for the first beginning.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from candgen.protocols import Progress
-    from candgen.tables.entities import Descriptions
+    from candgen.tables.entities import EntityTable
     from candgen.tables.queries import Query
 
 
@@ -24,7 +24,7 @@ def calibrate(
     return f"Probabilities of scores were calibrated on {len(dev):,} dev queries."
 
 
-class EntityTable:
+class EntityFile:
     """A table of entities, read before the long work, so that an invalid one fails early."""
 
     def __init__(self, path: Path | None, progress: "Progress") -> None:
@@ -35,11 +35,11 @@ class EntityTable:
             progress(f"reading {path}", 0.0)
             self.rows = read_entities(path)
 
-    def select(self, generator: Any) -> "Descriptions | None":  # noqa: ANN401
+    def select(self, generator: Any) -> "EntityTable | None":  # noqa: ANN401
         """Return what the table says about the entities of a generator."""
         from candgen.protocols import entity_ids_of  # noqa: PLC0415
-        from candgen.tables.entities import Descriptions  # noqa: PLC0415
+        from candgen.tables.entities import EntityTable  # noqa: PLC0415
 
         if self.path is None:
             return None
-        return Descriptions.of_known(self.rows, entity_ids_of(generator), self.path)
+        return EntityTable.select(self.rows, entity_ids_of(generator), self.path)

@@ -62,7 +62,7 @@ def info(
             from candgen.storage import index_folder  # noqa: PLC0415
 
             stored = index_folder.load(path, verify=verify)
-            verified = verify or sum(stored.sizes.values()) <= index_folder.SMALL
+            verified = verify or sum(stored.sizes.values()) <= index_folder.HASHED_ON_LOAD
             described, sections = describe_index(stored, verified=verified), _index_sections
     if form is Format.JSON:
         write_json({"path": str(path), **described})

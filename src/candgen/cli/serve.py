@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import candgen
-from candgen.cli.index_extras import EntityTable
+from candgen.cli.index_extras import EntityFile
 from candgen.cli.options import NamedIndexes, option
 from candgen.cli.output import note, write
 from candgen.cli.progress import is_terminal, progress_bar
@@ -127,7 +127,7 @@ def _describe(named: dict[str, str], tables: list[str]) -> None:
         if not equals or name not in named:
             name, file = next(iter(named)), text
         with progress_bar() as progress:
-            shown = EntityTable(Path(file), progress).select(candgen.load(named[name]))
+            shown = EntityFile(Path(file), progress).select(candgen.load(named[name]))
             if shown is not None:
                 shown.store(named[name])
                 note(f"{named[name]}: {len(shown.entities):,} entities described")

@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, StorageError, shown
 from candgen.evaluation.split import TYPES_OF, Split
-from candgen.storage.atomic import write_text
-from candgen.storage.atomic_folder import atomic_folder
+from candgen.storage.atomic import atomic_folder, write_text
 from candgen.storage.manifest import render
 from candgen.storage.versions import version
 from candgen.tables.mention_table import MentionTable

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from candgen.kernels import trigram_similarity as kernels
 from candgen.text.normalize import normalize_many
-from candgen.text.tokenizers import BOUNDARY, Symbols, codepoints
+from candgen.text.tokenizers import BOUNDARY, Symbols, split_codepoints
 
 Integers = npt.NDArray[np.int64]
 Trigrams = npt.NDArray[np.uint64]
@@ -42,7 +42,7 @@ class NameRows:
             none = np.zeros(0, np.int64)
             return cls(Symbols(np.array([BOUNDARY], np.uint32), none, none))
         normalized = normalize_many(texts, normalizer, language=language)
-        return cls(codepoints("\n".join(text.replace("\n", " ") for text in normalized)))
+        return cls(split_codepoints("\n".join(text.replace("\n", " ") for text in normalized)))
 
     def __len__(self) -> int:
         return len(self.symbols.start)

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from candgen.errors import StorageError
 from candgen.generators import conditional_logit
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Stored, strip_prefix
+from candgen.storage.index_folder import StoredIndex, strip_prefix
 from candgen.tables.queries import Query
 
 DEPTH = 30
@@ -100,7 +100,7 @@ class Calibration:
         return cls.from_stored(index_folder.load(path))
 
     @classmethod
-    def from_stored(cls, stored: Stored) -> "Calibration":
+    def from_stored(cls, stored: StoredIndex) -> "Calibration":
         """What is stored with a generator; the fixed one for its kind if nothing is."""
         arrays = strip_prefix(PREFIX, stored.arrays)
         if not arrays:

@@ -11,7 +11,7 @@ from candgen.generators.nesting import pack_parts, stored_part
 from candgen.generators.tiers import ask_in_turn
 from candgen.protocols import Names, Summarizes, Summary, covers, is_generator
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored
+from candgen.storage.index_folder import Contents, StoredIndex
 from candgen.tables.source_mentions import SourceMention
 
 
@@ -107,7 +107,7 @@ class Cascade:
         return Contents("cascade", {"fill": self.fill, "parts": described}, arrays, inputs)
 
     @classmethod
-    def from_stored(cls, stored: Stored, open_part: Callable[[Stored], Any]) -> "Cascade":
+    def from_stored(cls, stored: StoredIndex, open_part: Callable[[StoredIndex], Any]) -> "Cascade":
         """The cascade that was saved; ``open_part`` makes a generator of what is stored of it."""
         parts = [
             open_part(stored_part(stored, at)) for at in range(len(stored.parameters["parts"]))

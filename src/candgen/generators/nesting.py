@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from candgen.errors import StorageError
 from candgen.protocols import Storable
-from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import StoredIndex, add_prefix, strip_prefix
 
 
 class Parts(NamedTuple):
@@ -33,7 +33,7 @@ def pack_parts(generators: Sequence[Any], whole: str) -> Parts:
     return packed
 
 
-def stored_part(stored: Stored, number: int) -> Stored:
+def stored_part(stored: StoredIndex, number: int) -> StoredIndex:
     """What is stored of one generator, as if it had been saved by itself."""
     name = f"part{number}"
     described: Mapping[str, Any] = stored.parameters["parts"][number]

@@ -17,7 +17,7 @@ from candgen.generators.wikipriors import WikiPriors
 from candgen.generators.wikipriors_method import WIKIPRIORS, WIKIPRIORS_RELEASED
 from candgen.protocols import Index, Method
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Stored
+from candgen.storage.index_folder import StoredIndex
 
 METHODS: dict[str, Method] = {
     "wikipriors": WIKIPRIORS,
@@ -45,7 +45,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = False) -> Index:
     return open_stored(index_folder.load(path, verify=verify))
 
 
-def open_stored(stored: Stored) -> Index:
+def open_stored(stored: StoredIndex) -> Index:
     """The generator that is stored, or one of those that are stored inside another."""
     if stored.kind not in LOADERS:
         raise StorageError(
@@ -63,7 +63,7 @@ def open_stored(stored: Stored) -> Index:
         ) from error
 
 
-LOADERS: dict[str, Callable[[Stored], Index]] = {
+LOADERS: dict[str, Callable[[StoredIndex], Index]] = {
     "wikipriors": WikiPriors.from_stored,
     "charagram": Charagram.from_stored,
     "pti": PivotTokenIndex.from_stored,

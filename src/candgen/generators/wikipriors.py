@@ -22,9 +22,9 @@ from candgen.index.token_index import TokenIndex, ranked
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
-from candgen.tables.source_mentions import SourceMention, Sources
+from candgen.tables.source_mentions import SourceMention, SourceMentions
 from candgen.text.normalize import check_normalizer, normalize_many
 from candgen.text.tokenizers import Tokenizer, WholeMention, Words, from_parameters, to_parameters
 
@@ -52,7 +52,7 @@ class WikiPriors:
 
     tiers: Mapping[str, TokenIndex]
     """By name, without those that have no token; all share one numbering of the entities."""
-    sources: Sources
+    sources: SourceMentions
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Any]
     calibration: Calibration = DEFAULT_CALIBRATION
@@ -90,7 +90,7 @@ class WikiPriors:
             raise TableError("no mention has a token: there is nothing to build an index from")
         progress("gathering mentions", 0.0)
         tiers, rows = _together(tables, built)
-        sources = Sources.gather(tables, rows, len(next(iter(tiers.values())).entities))
+        sources = SourceMentions.gather(tables, rows, len(next(iter(tiers.values())).entities))
         parameters = {
             "tiers": plans,
             "released": bool(released),
@@ -197,7 +197,7 @@ class WikiPriors:
         return Contents("wikipriors", self.parameters, arrays, self.inputs)
 
     @classmethod
-    def from_stored(cls, stored: Stored) -> "WikiPriors":
+    def from_stored(cls, stored: StoredIndex) -> "WikiPriors":
         """The index that was saved."""
         entities = add_prefix("entities", strip_prefix("entities", stored.arrays))
         tiers = {
@@ -210,7 +210,7 @@ class WikiPriors:
         planned = {name.split(".")[1] for name in stored.arrays if name.startswith("tiers.")}
         if not tiers or planned != set(tiers):
             raise StorageError(f"{stored.path} has other tiers than it says: build it again")
-        sources = Sources.from_arrays(
+        sources = SourceMentions.from_arrays(
             strip_prefix("sources", stored.arrays), languages=stored.parameters["languages"]
         )
         calibration = Calibration.from_stored(stored)

@@ -23,7 +23,7 @@ from candgen.kernels import counting as kernels
 from candgen.protocols import Progress, no_progress
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_joined
-from candgen.text.tokenizers import Symbols, Tokenizer, codepoints, numbered
+from candgen.text.tokenizers import Symbols, Tokenizer, number_symbols, split_codepoints
 
 log = logging.getLogger("candgen")
 
@@ -293,10 +293,10 @@ def _symbol_strings(texts: Mapping[str, list[str]], tokenizer: Tokenizer) -> lis
 def _symbols(pieces: list[str], tokenizer: Tokenizer, strings: list[str] | None) -> Symbols:
     """The rows of all pieces, one after the other."""
     if (cut := tokenizer.cutter) is None:
-        return codepoints("\n".join(pieces), bounded=tokenizer.bounded)
+        return split_codepoints("\n".join(pieces), bounded=tokenizer.bounded)
     lines = (cut(line) for piece in pieces for line in piece.split("\n"))
     numbers = {string: number for number, string in enumerate(strings or ())}
-    return numbered(lines, numbers, bounded=tokenizer.bounded)
+    return number_symbols(lines, numbers, bounded=tokenizer.bounded)
 
 
 def _number_entities(

@@ -15,7 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.kernels import counting as kernels
-from candgen.text.tokenizers import WILDCARD, Symbols, Tokenizer, codepoints, ngrams, numbered
+from candgen.text.tokenizers import (
+    WILDCARD,
+    Symbols,
+    Tokenizer,
+    ngrams,
+    number_symbols,
+    split_codepoints,
+)
 
 Array = npt.NDArray[np.uint32]
 
@@ -43,12 +50,12 @@ class Vocabulary:
         bounded = self.tokenizer.bounded
         if (cut := self.tokenizer.cutter) is None:
             # No mention in a table has a line break, nor \r: one is as unknown as the other.
-            rows = codepoints(
+            rows = split_codepoints(
                 "\n".join(text.replace("\n", "\r") for text in texts), bounded=bounded
             )
         else:
             numbers = _Numbers(self.strings or ())
-            rows = numbered([cut(text) for text in texts], numbers, bounded=bounded)
+            rows = number_symbols([cut(text) for text in texts], numbers, bounded=bounded)
         if not bounded:
             return rows
         return rows._replace(end=np.where(rows.end - rows.start > 2, rows.end, rows.start))

@@ -26,7 +26,7 @@ from candgen.generators.registry import open_stored
 from candgen.protocols import Index
 from candgen.storage import index_folder
 from candgen.storage.atomic import atomic_write
-from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import StoredIndex, add_prefix, strip_prefix
 from candgen.tables.string_table import StringTable
 
 try:
@@ -298,13 +298,13 @@ class EntityVectors:
 class _LoadedIndex:
     """A loaded index, with k and the vectors."""
 
-    stored: Stored
+    stored: StoredIndex
     generator: Index
     k: int
     vectors: EntityVectors
 
     @classmethod
-    def of(cls, stored: Stored, k: int | None, vectors: EntityVectors) -> "_LoadedIndex":
+    def of(cls, stored: StoredIndex, k: int | None, vectors: EntityVectors) -> "_LoadedIndex":
         """Load a generator; k and vectors default to those that were saved with it."""
         saved = strip_prefix(PREFIX, stored.arrays)
         if saved and not len(vectors.entities):

@@ -17,8 +17,8 @@ from candgen.generators.registry import open_stored
 from candgen.protocols import Explains, ScoreBreakdown, covers, entity_ids_of, first_stage_of
 from candgen.service.executor import check_deadline
 from candgen.storage import index_folder
-from candgen.storage.index_folder import MANIFEST, Stored
-from candgen.tables.entities import Described, Descriptions
+from candgen.storage.index_folder import MANIFEST, StoredIndex
+from candgen.tables.entities import EntityTable, EntityText
 from candgen.tables.source_mentions import SourceMention
 
 CHUNK = 256
@@ -58,9 +58,9 @@ class LoadedIndex:
     """A named index, shared by all threads; only its cache and its measurements change."""
 
     name: str
-    stored: Stored
+    stored: StoredIndex
     generator: Any
-    descriptions: Descriptions | None
+    descriptions: EntityTable | None
     manifest: FileState | None
     files: list[FileState]
     wikidata: bool = False
@@ -71,7 +71,7 @@ class LoadedIndex:
     """When the files were checked."""
     typical_seconds: float = float("inf")
     """Moving average of the time of a search for one short mention."""
-    _cache: dict[str, tuple[list[Described], tuple[str, ...]]] = field(default_factory=dict)
+    _cache: dict[str, tuple[list[EntityText], tuple[str, ...]]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, name: str, path: str, *, verify: bool = False) -> "LoadedIndex":
@@ -83,7 +83,7 @@ class LoadedIndex:
             name,
             stored,
             open_stored(stored),
-            Descriptions.from_stored(stored),
+            EntityTable.from_stored(stored),
             manifest,
             [each for each in files if each is not None],
         )
@@ -234,7 +234,7 @@ class LoadedIndex:
         """Return id and name of each type of an entity."""
         return [self.view_type(each, languages) for each in view.types]
 
-    def describe(self, entity: str) -> tuple[list[Described], tuple[str, ...]]:
+    def describe(self, entity: str) -> tuple[list[EntityText], tuple[str, ...]]:
         """Return the names and descriptions of an entity in all languages, and its types."""
         if (cached := self._cache.get(entity)) is not None:
             return cached
@@ -276,14 +276,14 @@ def _is_one_short(mentions: Sequence[str]) -> bool:
     return len(mentions) == 1 and len(mentions[0]) <= MAX_QUICK_LENGTH
 
 
-def _by_frequency(mentions: Sequence[SourceMention]) -> list[Described]:
+def _by_frequency(mentions: Sequence[SourceMention]) -> list[EntityText]:
     """Return mentions as names, by count, then by the number of languages that have them."""
     languages = Counter(each.mention for each in mentions)
     ordered = sorted(mentions, key=lambda each: (-each.count, -languages[each.mention]))
-    return [Described(each.language, each.mention, "") for each in ordered]
+    return [EntityText(each.language, each.mention, "") for each in ordered]
 
 
-def _first_by_language(rows: Iterable[Described], order: Sequence[str]) -> Described | None:
+def _first_by_language(rows: Iterable[EntityText], order: Sequence[str]) -> EntityText | None:
     """Return the row whose language comes first; among equals, the first row."""
     ranks = {language: rank for rank, language in reversed(list(enumerate(order)))}
     return min(rows, key=lambda row: ranks.get(row.language.lower(), len(order)), default=None)

@@ -1,10 +1,10 @@
-"""The versions of candgen and of what it runs on."""
+"""The versions of candgen and of the packages that it uses."""
 
 from importlib import metadata
 
 
 def version(package: str = "candgen") -> str:
-    """The version of an installed package; a package may also lie on the path without being one.
+    """Return the version of an installed package, or ``0+unknown`` if it is not installed.
 
     >>> version("no such package")
     '0+unknown'

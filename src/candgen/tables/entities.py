@@ -1,34 +1,40 @@
-"""Names, descriptions and types of entities, to be shown: a table that is stored with an index."""
+"""Names, descriptions and types of entities, for display: a table that is stored with an index."""
 
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.json
 import pyarrow.parquet as pq
 
 from candgen.errors import StorageError, TableError
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import StoredIndex, add_prefix, strip_prefix
+from candgen.tables import jsonl
+from candgen.tables.file_formats import suffix_of
 from candgen.tables.string_table import StringTable
-from candgen.tables.table_files import as_path, kind_of, reason, text_of
+from candgen.tables.text_file import as_path, reason, table_errors
+from candgen.tables.tsv import read_tsv
 
 PREFIX = "descriptions"
-BETWEEN_TYPES = "|"
-"""Stands between the types of an entity in a text file; Parquet and JSON have lists."""
+TYPE_SEPARATOR = "|"
+"""Between the types of an entity in a TSV file; Parquet and JSON have lists."""
 
 _TEXTS = ("entity", "language", "name", "description")
 _TYPES = ("type", "instance_of")
+_EXPECTED = (
+    "entity, language, name, description and type, of which entity and one of the last three are "
+    "needed"
+)
 
 
-class Described(NamedTuple):
-    """An entity in one language."""
+class EntityText(NamedTuple):
+    """The name and description of an entity in one language."""
 
     language: str
     name: str
@@ -36,12 +42,12 @@ class Described(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Descriptions:
-    """Rows ``start[e]`` to ``start[e + 1] - 1`` are those of entity e, types likewise.
+class EntityTable:
+    """Rows ``start[e]`` to ``start[e + 1] - 1`` belong to entity e; ``type_start`` is the same.
 
-    >>> table = Descriptions.from_rows([("Q1741", "da", "Wien", "by i Østrig", ["Q515"])])
+    >>> table = EntityTable.from_rows([("Q1741", "da", "Wien", "by i Østrig", ["Q515"])])
     >>> table.of("Q1741"), table.types_of("Q1741"), table.of("Q1")
-    ([Described(language='da', name='Wien', description='by i Østrig')], ['Q515'], [])
+    ([EntityText(language='da', name='Wien', description='by i Østrig')], ['Q515'], [])
     """
 
     entities: StringTable
@@ -55,21 +61,22 @@ class Descriptions:
     type: npt.NDArray[np.uint32]
 
     @classmethod
-    def from_rows(cls, rows: Iterable[tuple[str, str, str, str, Sequence[str]]]) -> "Descriptions":
-        """From (entity, language, name, description, types)."""
+    def from_rows(cls, rows: Iterable[tuple[str, str, str, str, Sequence[str]]]) -> "EntityTable":
+        """Make a table of (entity, language, name, description, types)."""
         columns = list(zip(*rows, strict=True)) or [()] * 5
         texts = [pa.array(column, pa.large_string()) for column in columns[:4]]
         types = pa.array(columns[4], pa.large_list(pa.large_string()))
         return cls.from_arrow(pa.table([*texts, types], [*_TEXTS, "type"]))
 
     @classmethod
-    def from_arrow(cls, table: pa.Table) -> "Descriptions":
-        """From columns entity, language, name, description and type, a list, without nulls."""
+    def from_arrow(cls, table: pa.Table) -> "EntityTable":
+        """Make a table of the columns that `read_entities` returns."""
         table = table.take(pc.sort_indices(table["entity"])).combine_chunks()
         entity = table["entity"].combine_chunks() if len(table) else pa.array([], pa.large_string())
         entities = pc.unique(entity)
-        start, number = _runs(entity, entities)
-        types, type_start, type_number = _types(table["type"], number, len(entities))
+        number = pc.index_in(entity, entities).to_numpy(zero_copy_only=False).astype(np.int64)
+        start = np.searchsorted(number, np.arange(len(entities) + 1))
+        types, type_start, type_number = _group_types(table["type"], number, len(entities))
         languages = pc.unique(table["language"].combine_chunks()).sort()
         if len(languages) > np.iinfo(np.uint16).max:
             raise TableError(f"{len(languages):,} languages are too many: expected codes like 'fo'")
@@ -87,14 +94,19 @@ class Descriptions:
         )
 
     @classmethod
-    def of_known(
+    def select(
         cls, table: pa.Table, known: StringTable | None, path: str | os.PathLike[str]
-    ) -> "Descriptions":
-        """Return what a table, read from a path, says of known entities and of their types.
+    ) -> "EntityTable":
+        """Make a table of the known entities, and of their types, which have names too.
 
-        Without ``known``, all rows are kept.
+        ``path`` is where the columns were read from. Without ``known``, all rows are kept.
         """
-        found = cls.from_arrow(_only(table, None if known is None else known.to_arrow()))
+        if known is not None:
+            is_known = pc.is_in(table["entity"], known.to_arrow())
+            types = pc.unique(pc.list_flatten(table.filter(is_known)["type"]))
+            is_type = pc.and_not(pc.is_in(table["entity"], types), is_known)
+            table = pa.concat_tables([table.filter(is_known), table.filter(is_type)])
+        found = cls.from_arrow(table)
         if not len(found.entities):
             raise TableError(
                 f"{os.fspath(path)} has none of the entities of the index: do both have the same "
@@ -103,27 +115,18 @@ class Descriptions:
         return found
 
     @classmethod
-    def from_stored(cls, stored: Stored) -> "Descriptions | None":
-        """What is stored with an index, if anything is."""
+    def from_stored(cls, stored: StoredIndex) -> "EntityTable | None":
+        """Return the table that is stored with an index, or None."""
         arrays = strip_prefix(PREFIX, stored.arrays)
         if not arrays:
             return None
         try:
-            ids, languages, name, description, types = (
-                StringTable(**strip_prefix(table, arrays))
-                for table in ("ids", "languages", "name", "description", "types")
-            )
-            return cls(
-                ids,
-                arrays["start"],
-                languages,
-                arrays["language"],
-                name,
-                description,
-                types,
-                arrays["type_start"],
-                arrays["type"],
-            )
+            names = ("ids", "languages", "name", "description", "types")
+            fields: dict[str, Any] = {
+                name: StringTable(**strip_prefix(name, arrays)) for name in names
+            }
+            fields |= {name: arrays[name] for name in ("start", "language", "type_start", "type")}
+            return cls(entities=fields.pop("ids"), **fields)
         except (KeyError, TypeError) as error:
             raise StorageError(
                 f"{stored.path} has descriptions that this version of candgen cannot read: store "
@@ -131,7 +134,7 @@ class Descriptions:
             ) from error
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """What is stored."""
+        """Return the arrays to store."""
         return {
             **add_prefix("ids", self.entities.arrays()),
             "start": self.start,
@@ -145,43 +148,35 @@ class Descriptions:
         }
 
     def store(self, path: str | os.PathLike[str]) -> None:
-        """Add them to the folder of an index, in place of those that are there."""
+        """Add the table to the folder of an index; replace the one that is there."""
         index_folder.amend(path, PREFIX, self.arrays())
 
-    def of(self, entity: str) -> list[Described]:
-        """What is said of an entity, in the order of languages; nothing if it is not there."""
-        place = self._place(entity)
-        if place < 0:
+    def of(self, entity: str) -> list[EntityText]:
+        """Return the texts of an entity by language; none if the entity is not in the table."""
+        row = self._find(entity)
+        if row < 0:
             return []
-        first, last = self.start[place : place + 2].tolist()
+        first, last = self.start[row : row + 2].tolist()
         languages = self.languages.take(self.language[first:last])
         rows = zip(languages, self.name[first:last], self.description[first:last], strict=True)
-        return sorted(Described(*row) for row in rows)
+        return sorted(EntityText(*row) for row in rows)
 
     def types_of(self, entity: str) -> list[str]:
-        """The types of an entity."""
-        place = self._place(entity)
-        if place < 0:
+        """Return the types of an entity."""
+        row = self._find(entity)
+        if row < 0:
             return []
-        first, last = self.type_start[place : place + 2].tolist()
+        first, last = self.type_start[row : row + 2].tolist()
         return self.types.take(self.type[first:last])
 
-    def _place(self, entity: str) -> int:
+    def _find(self, entity: str) -> int:
         return int(self.entities.places([entity])[0])
 
 
-def _runs(
-    entity: pa.LargeStringArray, entities: pa.LargeStringArray
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Where each entity starts in the sorted rows, and the entity of each row."""
-    number = pc.index_in(entity, entities).to_numpy(zero_copy_only=False).astype(np.int64)
-    return np.searchsorted(number, np.arange(len(entities) + 1)), number
-
-
-def _types(
+def _group_types(
     lists: pa.ChunkedArray, number: npt.NDArray[np.int64], entities: int
 ) -> tuple[pa.LargeStringArray, npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
-    """All types, where those of each entity start, and which they are: each once, by its id."""
+    """Return all types, where those of each entity start, and their numbers, each once."""
     listed = pa.chunked_array(lists, pa.large_list(pa.large_string())).combine_chunks()
     flat = pc.list_flatten(listed)
     types = pc.unique(flat).sort()
@@ -192,95 +187,67 @@ def _types(
     return types, start, pairs[:, 1].astype(np.uint32)
 
 
-def _only(table: pa.Table, known: pa.LargeStringArray | None) -> pa.Table:
-    """The rows of known entities, and of their types, which have names too."""
-    if known is None:
-        return table
-    mine = table.filter(pc.is_in(table["entity"], known))
-    types = pc.unique(pc.list_flatten(mine["type"]))
-    theirs = table.filter(pc.is_in(table["entity"], types))
-    strangers = theirs.filter(pc.invert(pc.is_in(theirs["entity"], known)))
-    return pa.concat_tables([mine, strangers])
-
-
 def read_entities(path: str | os.PathLike[str]) -> pa.Table:
     """Read a table of entities: TSV or JSON Lines, plain or gzip, or Parquet.
 
     The columns are entity, language, name, description and type (or instance_of, as ``candgen
-    extract-wikidata`` has it); entity and one of the last three must be there, and what is not is
-    empty.
+    extract-wikidata`` writes it); entity and one of the last three are needed, and the others are
+    empty if they are not there.
     """
     where = as_path(path)
+    suffix = suffix_of(where)
     try:
-        kind = kind_of(where)
-        if kind.suffix == ".parquet":
-            table = pq.read_table(where)
-            table.validate(full=True)  # text may be anything there
-        elif kind.suffix == ".tsv":
-            table = _read_tsv(text_of(where, gzipped=kind.gzipped))
+        if suffix == ".parquet":
+            with table_errors(where):
+                table = pq.read_table(where)
+            table.validate(full=True)  # Parquet does not check that text is UTF-8
         else:
-            text = pa.BufferReader(text_of(where, gzipped=kind.gzipped))
-            table = pyarrow.json.read_json(text)
-    except FileNotFoundError as error:
-        raise TableError(f"{where} does not exist: check the name and the folder") from error
-    except (OSError, pa.ArrowException) as error:
+            table = _read_tsv(where) if suffix == ".tsv" else jsonl.read_columns(where)
+    except pa.ArrowException as error:
         raise TableError(
             f"{where} cannot be read as a table of entities: {reason(error)}"
         ) from error
-    if len({*table.column_names}) < len(table.column_names):
-        raise TableError(f"{where} has two columns of one name: {', '.join(table.column_names)}")
-    if "entity" not in table.column_names or not {*_TEXTS[2:], *_TYPES} & set(table.column_names):
-        raise TableError(
-            f"{where} has the columns {', '.join(table.column_names) or 'none'}: expected entity, "
-            "language, name, description and type, of which entity and one of the last three are "
-            "needed"
-        )
+    _check_columns(where, table.column_names)
     try:
-        return _columns(table)
+        return _fill_columns(table)
     except pa.ArrowException as error:
         raise TableError(f"{where}: a column is not text: {reason(error)}") from error
 
 
-def _read_tsv(text: bytes) -> pa.Table:
-    if not text.strip():
-        return pa.table({})
-    parse = pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False, escape_char=False)
-    header = text.split(b"\n", 1)[0].decode("utf-8").split("\t")
-    convert = pyarrow.csv.ConvertOptions(
-        column_types=dict.fromkeys(header, pa.large_string()), strings_can_be_null=False
-    )
-    read = pyarrow.csv.ReadOptions(use_threads=False)
-    return pyarrow.csv.read_csv(
-        pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert
-    )
+def _check_columns(path: Path, names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        raise TableError(f"{path} has two columns with the same name: {', '.join(names)}")
+    if "entity" not in names or not {*_TEXTS[2:], *_TYPES} & set(names):
+        raise TableError(
+            f"{path} has the columns {', '.join(names) or 'none'}: expected {_EXPECTED}"
+        )
 
 
-def _columns(table: pa.Table) -> pa.Table:
-    """The five columns, without nulls; rows without an entity are left out."""
-    columns: dict[str, Any] = {}
-    for name in _TEXTS:
-        given = _column(table, name)
-        columns[name] = pc.fill_null(given.cast(pa.large_string()), "")
-    types = next((_column(table, name) for name in _TYPES if name in table.column_names), None)
-    columns["type"] = _lists(types, len(table))
-    made = pa.table(columns)
-    return made.filter(pc.not_equal(made["entity"], ""))
+def _read_tsv(path: Path) -> pa.Table:
+    file = read_tsv(path, _EXPECTED)
+    _check_columns(path, file.header)
+    names = [name for name in (*_TEXTS, *_TYPES) if name in file.header]
+    return pa.table(file.columns([file.header.index(name) for name in names]), names)
 
 
-def _column(table: pa.Table, name: str) -> Any:  # noqa: ANN401
-    return table[name] if name in table.column_names else pa.nulls(len(table), pa.large_string())
+def _fill_columns(table: pa.Table) -> pa.Table:
+    """Return the five columns without nulls; rows without an entity are left out."""
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    missing = pa.nulls(len(table), pa.large_string())
+    filled: dict[str, Any] = {
+        name: pc.fill_null(columns.get(name, missing).cast(pa.large_string()), "")
+        for name in _TEXTS
+    }
+    types = next((columns[name] for name in _TYPES if name in columns), missing)
+    whole = pa.table({**filled, "type": _to_lists(types)})
+    return whole.filter(pc.not_equal(whole["entity"], ""))
 
 
-def _lists(types: Any, length: int) -> Any:  # noqa: ANN401
-    """Lists of types, whatever they were: nothing, texts or lists."""
-    if types is None:
-        types = pa.nulls(length, pa.large_string())
-    if pa.types.is_null(types.type):
-        types = types.cast(pa.large_string())
+def _to_lists(types: Any) -> Any:  # noqa: ANN401
+    """Return lists of types from a column of nulls, strings or lists."""
     if not (pa.types.is_list(types.type) or pa.types.is_large_list(types.type)):
-        types = pc.split_pattern(types.cast(pa.large_string()), BETWEEN_TYPES)
-    as_list = types.cast(pa.large_list(pa.large_string()))
-    whole = as_list.to_pylist()
+        types = pc.split_pattern(types.cast(pa.large_string()), TYPE_SEPARATOR)
+    lists = types.cast(pa.large_list(pa.large_string())).to_pylist()
     return pa.array(
-        [[each for each in some or () if each] for some in whole], pa.large_list(pa.large_string())
+        [[each for each in some or () if each] for some in lists], pa.large_list(pa.large_string())
     )

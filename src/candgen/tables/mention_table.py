@@ -11,9 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, TableError, shown
-from candgen.tables.rows import LARGEST_COUNT, SCHEMA, RawRows, Rows, collect
+from candgen.tables.file_formats import read_rows, write_rows
+from candgen.tables.parquet import arrow_rows
+from candgen.tables.rows import MAX_COUNT, SCHEMA, RawRows, Rows, collect
 from candgen.tables.string_table import string_buffers
-from candgen.tables.table_files import FilePath, arrow_rows, read_rows, write_rows
+from candgen.tables.text_file import FilePath
 
 Pair = tuple[str, str] | tuple[str, str, int]
 
@@ -61,8 +63,8 @@ class MentionTable:
         """Read .tsv, .jsonl or .ndjson, each also with .gz, or .parquet, a file or a folder.
 
         TSV has a header row, UTF-8 text and no quoting; the columns mention and entity, and count
-        if there is one, may be in any order among others. A bad row is a TableError that names its
-        line; with `skip_bad_rows` it is left out, counted in `skipped`, and reported in the log.
+        if there is one, may be in any order among others. A bad row raises a TableError that names
+        its line; with `skip_bad_rows` it is left out, counted in `skipped`, and logged.
         """
         rows = read_rows(path, skip_bad_rows=skip_bad_rows)
         try:
@@ -71,10 +73,10 @@ class MentionTable:
             raise TableError(f"{path}: {error}") from error
 
     def write(self, path: FilePath, *, metadata: Mapping[str, str] | None = None) -> None:
-        """Write the whole table, or nothing, in the format that the suffix says.
+        """Write the whole table, or nothing, in the format of the suffix.
 
-        The same table always gives the same bytes. Only Parquet has a place for `metadata`, which
-        is the table's own if none is given.
+        The same table always gives the same bytes. Only Parquet stores `metadata`, by default the
+        table's own.
         """
         write_rows(path, self._arrow, self._metadata if metadata is None else metadata)
 
@@ -171,18 +173,18 @@ def _rows_of(pairs: Iterable[object]) -> RawRows:
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:
-    """Give a column of a table that `_canonical` made or combined: it has one chunk or is empty."""
+    """Return a column of a table that `_canonical` made or combined: one chunk, or empty."""
     column = table[name]
     return column.chunk(0) if column.num_chunks else pa.array([], type=column.type)
 
 
 def _canonical(rows: pa.Table) -> pa.Table:
-    """Sort legal rows and sum the counts of equal pairs."""
+    """Sort rows and sum the counts of equal pairs."""
     rows = rows.combine_chunks()
     counts = _column(rows, "count").to_numpy()
     # Rounded sums find the rare table for which exact ones are worth their time.
-    if counts.sum(dtype=np.float64) > 2.0**62 and sum(counts.tolist()) > LARGEST_COUNT:
-        raise TableError(f"the counts add up to more than {LARGEST_COUNT}: scale them down")
+    if counts.sum(dtype=np.float64) > 2.0**62 and sum(counts.tolist()) > MAX_COUNT:
+        raise TableError(f"the counts add up to more than {MAX_COUNT}: scale them down")
     if _strictly_sorted(rows):
         return rows
     rows = _sorted(rows)
@@ -213,7 +215,7 @@ def _sorted(rows: pa.Table) -> pa.Table:
 
 
 def _first_bytes(strings: pa.LargeStringArray) -> npt.NDArray[np.uint64]:
-    """Give the first eight bytes of each string as a number that sorts like them."""
+    """Return the first eight bytes of each string as a number that sorts like them."""
     offsets, text = string_buffers(strings)
     padded = np.concatenate([text, np.zeros(8, dtype=np.uint8)])
     eight_from = np.ndarray(len(text) + 1, dtype=">u8", buffer=padded, strides=(1,))
@@ -223,7 +225,7 @@ def _first_bytes(strings: pa.LargeStringArray) -> npt.NDArray[np.uint64]:
 
 
 def _starts(*columns: pa.Array) -> npt.NDArray[np.int64]:
-    """Give the position of the first of each run of equal rows."""
+    """Return the position of the first of each run of equal rows."""
     starts = np.ones(len(columns[0]), dtype=np.bool_)
     differs = [pc.not_equal(c[1:], c[:-1]).to_numpy(zero_copy_only=False) for c in columns]
     starts[1:] = np.logical_or.reduce(differs)

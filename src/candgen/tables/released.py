@@ -1,4 +1,4 @@
-"""The layout in which the paper's authors released their data: a folder a language.
+"""The layout in which the paper's authors released their data: one folder for each language.
 
     mentions_tr.txt          wikipedia-id entity mention     one line each time a pair was seen
     mentions_dev_type.txt    entity mention type             0 is easy, 1 is medium, 2 is hard
@@ -9,38 +9,33 @@ A pivot has training data only, and a zero-shot target has queries only.
 """
 
 import logging
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from candgen.errors import StorageError, TableError
-from candgen.storage.atomic import atomic_write, write_text
-from candgen.storage.atomic_folder import atomic_folder
+from candgen.errors import TableError
+from candgen.storage.atomic import atomic_folder, atomic_write, storage_errors, write_text
 from candgen.tables.folds import Folds
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.released_lines import (
-    BYTE_ORDER_MARK,
-    ENOUGH,
+    MAX_BAD_LINES,
     parse_query,
-    query_line,
     read_training_rows,
-    training_blocks,
+    render_query,
+    render_training,
 )
 from candgen.tables.rows import SCHEMA, Rows
+from candgen.tables.text_file import BYTE_ORDER_MARK, FilePath, table_errors
 
 TRAIN, DEV, TEST = ("mentions_tr.txt", "mentions_dev_type.txt", "mentions_tt_type.txt")
 
 _LOG = logging.getLogger("candgen")
 
-FilePath = str | os.PathLike[str]
-
 
 @dataclass(frozen=True, eq=False)
-class Released:
-    """The data of one language; each file is read when it is first asked for."""
+class ReleasedFolds:
+    """The data of one language; each file is read when it is first used."""
 
     path: Path
     skip_bad_rows: bool = False
@@ -64,7 +59,7 @@ class Released:
 
     @cached_property
     def test(self) -> list[Query]:
-        """The queries that are for the end; none if the file is not there."""
+        """The held-out queries; none if the file is not there."""
         return self._queries(TEST)
 
     def _queries(self, name: str) -> list[Query]:
@@ -74,7 +69,7 @@ class Released:
 
 
 def languages(folder: FilePath) -> list[str]:
-    """The folders in it that hold training data or test queries, sorted by name."""
+    """Return the folders in a folder that hold training data or test queries, sorted by name."""
     try:
         inside = sorted(entry for entry in Path(folder).iterdir() if entry.is_dir())
     except OSError:
@@ -83,31 +78,29 @@ def languages(folder: FilePath) -> list[str]:
 
 
 def is_released(folder: FilePath) -> bool:
-    """Whether this is data in the released layout: a folder with a folder for each language."""
+    """Return whether a folder has the released layout: a folder for each language."""
     return bool(languages(folder))
 
 
-def read_released(folder: FilePath, *, skip_bad_rows: bool = False) -> Released:
+def read_released(folder: FilePath, *, skip_bad_rows: bool = False) -> ReleasedFolds:
     """Open the folder of one language.
 
-    A bad line is a TableError that names it, when its file is read; with `skip_bad_rows` such
-    lines are left out and reported in the log.
+    A bad line raises a TableError when its file is read; with `skip_bad_rows` such lines are left
+    out and logged.
     """
     path = Path(folder)
     if not any((path / name).is_file() for name in (TRAIN, DEV, TEST)):
         raise TableError(
             f"{path} has no data of a language: expected a folder with {TRAIN}, {DEV} or {TEST}"
         )
-    return Released(path, skip_bad_rows)
+    return ReleasedFolds(path, skip_bad_rows)
 
 
 def read_training(path: FilePath, *, skip_bad_rows: bool = False) -> MentionTable:
     """Read lines ``wikipedia-id entity mention``; each counts 1, and equal ones add up."""
     where = Path(path)
-    try:
+    with table_errors(where):
         rows = read_training_rows(where, stop_early=not skip_bad_rows)
-    except OSError as error:
-        raise TableError(f"{where} cannot be read: {error.strerror or error}") from error
     _report(where, rows.first_skipped, rows.skipped, skip_bad_rows=skip_bad_rows)
     return MentionTable(rows)
 
@@ -115,10 +108,8 @@ def read_training(path: FilePath, *, skip_bad_rows: bool = False) -> MentionTabl
 def read_typed(path: FilePath, *, skip_bad_rows: bool = False) -> list[Query]:
     """Read lines ``entity mention type``."""
     where = Path(path)
-    try:
+    with table_errors(where):
         data = where.read_bytes().removeprefix(BYTE_ORDER_MARK)
-    except OSError as error:
-        raise TableError(f"{where} cannot be read: {error.strerror or error}") from error
     lines = data.removesuffix(b"\n").split(b"\n") if data else []
     parsed = [parse_query(line) for line in lines]
     bad = [number for number, found in enumerate(parsed) if isinstance(found, str)]
@@ -134,35 +125,31 @@ def _report(where: Path, first: str | None, bad: int, *, skip_bad_rows: bool) ->
         _LOG.warning("%s: bad lines left out: %d, the first: %s", where, bad, first)
         return
     more = f"; bad lines after it: {bad - 1}" if bad > 1 else ""
-    more += " or more" if bad >= ENOUGH else ""
+    more += " or more" if bad >= MAX_BAD_LINES else ""
     raise TableError(f"{first}{more} (skip_bad_rows=True, or --skip-bad-rows, leaves them out)")
 
 
 def write_released(folder: FilePath, data: Folds) -> None:
     """Write training data, dev and test to the folder of one language, or nothing at all.
 
-    A count of 3 becomes three lines. What would not read back the same is refused: an underscore
-    in a mention, a space in an entity. A folder that is not empty is refused too, as there is
-    no telling whose data it holds.
+    A count of 3 becomes three lines. Raise TableError for data that would not read back the same
+    (an underscore in a mention, a space in an entity), and StorageError if the folder is not empty:
+    its files could be data of another language.
     """
-    blocks = training_blocks(data.train)  # checks at once, and makes lines later
-    dev, test = _typed(data.dev, "dev"), _typed(data.test, "test")
+    train = render_training(data.train)  # checks now, and yields lines later
+    dev, test = (
+        "".join(render_query(query, f"{name}[{at}]") for at, query in enumerate(queries))
+        for name, queries in (("dev", data.dev), ("test", data.test))
+    )
     with atomic_folder(Path(folder), lambda _: False) as fresh:
         with atomic_write(fresh / TRAIN) as file:
-            file.writelines(blocks)
+            file.writelines(train)
         write_text(fresh / DEV, dev)
         write_text(fresh / TEST, test)
 
 
 def write_training(path: FilePath, table: MentionTable) -> None:
     """Write a mention table as lines ``0 entity mention``, the whole file or nothing."""
-    blocks = training_blocks(table)
-    try:
-        with atomic_write(Path(path)) as file:
-            file.writelines(blocks)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
-
-
-def _typed(queries: Sequence[Query], name: str) -> str:
-    return "".join(query_line(query, f"{name}[{at}]") for at, query in enumerate(queries))
+    lines = render_training(table)
+    with storage_errors(Path(path), "cannot be written"), atomic_write(Path(path)) as file:
+        file.writelines(lines)

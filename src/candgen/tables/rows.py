@@ -1,6 +1,6 @@
 """What a row of a mention table may hold, and many rows as Arrow columns.
 
-The rule for a row is `row_problem`; `legal` is the same rule over whole Arrow columns.
+The rule for a row is `row_problem`; `rows_are_valid` is the same rule over whole Arrow columns.
 """
 
 import re
@@ -17,20 +17,22 @@ import pyarrow.compute as pc
 from candgen.errors import TableError, shown
 from candgen.tables.string_table import string_buffers
 
-LARGEST_COUNT = 2**63 - 1
+MAX_COUNT = 2**63 - 1
 SCHEMA = pa.schema(
     [("mention", pa.large_string()), ("entity", pa.large_string()), ("count", pa.int64())]
 )
+
+SKIP_HINT = " (skip_bad_rows=True, or --skip-bad-rows, leaves such rows out)"
 
 _NOT_IN_A_FIELD = re.compile("[\t\n\r\ud800-\udfff]")
 _BATCH = 1 << 13  # rows
 
 Row = tuple[Any, Any, Any]
-RawRows = Iterable[Row | str]  # not checked yet; a str says what is wrong with the row
+RawRows = Iterable[Row | str]  # not checked yet; a str is what is wrong with the row
 
 
 class Rows(NamedTuple):
-    """Legal rows in no particular order, and what happened while they were read."""
+    """Valid rows in no particular order, and the bad ones that were left out."""
 
     columns: pa.Table
     skipped: int = 0
@@ -38,20 +40,33 @@ class Rows(NamedTuple):
     metadata: Mapping[str, str] = {}
 
 
-def decoded(where: Path, data: bytes) -> str:
-    """The text of a file, without a byte order mark; what is not UTF-8 is named by its line."""
-    try:
-        return data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+def check_columns(
+    place: str,
+    names: Sequence[str],
+    where: str,
+    *,
+    optional: str = "count",
+    unique: Sequence[str] | None = None,
+) -> None:
+    """Raise TableError unless mention and entity are among the names, and no name occurs twice.
+
+    ``unique`` are the names that must not occur twice, if not all of them.
+    """
+    repeated = sorted(name for name in set(unique or names) if names.count(name) > 1)
+    if repeated:
         raise TableError(
-            f"{where} line {line}: byte 0x{data[error.start]:02x} is not UTF-8: "
-            "save the file as UTF-8"
-        ) from None
+            f"{place} has more than one column {shown(repeated[0])}: rename or drop one"
+        )
+    missing = [name for name in ("mention", "entity") if name not in names]
+    if missing:
+        raise TableError(
+            f"{place} has no column {' and no column '.join(missing)}, only {shown(names)}: "
+            f"name the columns mention, entity and optionally {optional} {where}"
+        )
 
 
 def row_problem(mention: object, entity: object, count: object) -> str | None:
-    """Say what is wrong with a row, or None if it is legal.
+    """Return what is wrong with a row, or None if it is valid.
 
     >>> row_problem("Tórshavn", "Q10704", 0)
     'count is 0, expected a whole number of at least 1'
@@ -68,20 +83,20 @@ def row_problem(mention: object, entity: object, count: object) -> str | None:
             return f"{name} is {shown(text)}, expected text without a {what}"
     if isinstance(count, bool) or not isinstance(count, Integral) or int(count) < 1:
         return f"count is {shown(count)}, expected a whole number of at least 1"
-    if int(count) > LARGEST_COUNT:
-        return f"count is {shown(count)}, expected at most {LARGEST_COUNT}"
+    if int(count) > MAX_COUNT:
+        return f"count is {shown(count)}, expected at most {MAX_COUNT}"
     return None
 
 
 def rows_are_valid(columns: pa.Table) -> bool:
-    """Tell whether every row of a table in SCHEMA is legal."""
+    """Return whether every row of a table in SCHEMA is valid."""
     counts = columns["count"]
     if counts.null_count or (len(counts) and pc.min(counts).as_py() < 1):
         return False
-    return all(_legal_text(chunk) for name in SCHEMA.names[:2] for chunk in columns[name].chunks)
+    return all(_text_is_valid(chunk) for name in SCHEMA.names[:2] for chunk in columns[name].chunks)
 
 
-def _legal_text(array: pa.LargeStringArray) -> bool:
+def _text_is_valid(array: pa.LargeStringArray) -> bool:
     if array.null_count:
         return False
     offsets, text = string_buffers(array)
@@ -102,15 +117,15 @@ def collect(
     skip_bad_rows: bool = False,
     hint: str = "",
 ) -> Rows:
-    """Check rows, numbered from `first`: a bad one is an error at its place, or is left out."""
+    """Check rows, numbered from `first`; raise TableError for a bad one, or leave it out."""
     parts: list[Rows] = []
     remaining = iter(rows)
     while batch := list(islice(remaining, _BATCH)):
-        columns = _columns_if_legal(batch)
+        columns = _columns_if_valid(batch)
         if columns is not None:
             parts.append(Rows(columns))
         else:
-            good, problems = _sift(batch)
+            good, problems = _separate(batch)
             bad = [f"{place(first + index)}: {problem}" for index, problem in problems]
             if bad and not skip_bad_rows:
                 raise TableError(bad[0] + hint)
@@ -119,7 +134,18 @@ def collect(
     return concat_rows(parts)
 
 
-def _sift(rows: Sequence[Row | str]) -> tuple[list[Row], list[tuple[int, str]]]:
+def collect_lines(path: Path, rows: RawRows, *, first: int, skip_bad_rows: bool) -> Rows:
+    """Check the rows of a file, of which the first is on this line."""
+    return collect(
+        rows,
+        lambda line: f"{path} line {line}",
+        first=first,
+        skip_bad_rows=skip_bad_rows,
+        hint=SKIP_HINT,
+    )
+
+
+def _separate(rows: Sequence[Row | str]) -> tuple[list[Row], list[tuple[int, str]]]:
     good: list[Row] = []
     problems: list[tuple[int, str]] = []
     for index, row in enumerate(rows):
@@ -132,7 +158,7 @@ def _sift(rows: Sequence[Row | str]) -> tuple[list[Row], list[tuple[int, str]]]:
 
 
 def concat_rows(parts: Sequence[Rows]) -> Rows:
-    """The rows of all parts, one after the other."""
+    """Return the rows of all parts, one after the other."""
     return Rows(
         pa.concat_tables([SCHEMA.empty_table(), *(part.columns for part in parts)]),
         sum(part.skipped for part in parts),
@@ -140,8 +166,8 @@ def concat_rows(parts: Sequence[Rows]) -> Rows:
     )
 
 
-def _columns_if_legal(rows: Sequence[Row | str]) -> pa.Table | None:
-    """Do what `row_problem` does for many rows, where they are of the plainest types."""
+def _columns_if_valid(rows: Sequence[Row | str]) -> pa.Table | None:
+    """Return rows as columns if all are valid and of the types str, str and int."""
     if str in set(map(type, rows)):
         return None
     mentions, entities, counts = zip(*rows, strict=True)

@@ -1,4 +1,4 @@
-"""The mentions of each entity, as they were read: what an index can show for itself."""
+"""The mentions of each entity in the tables that an index was built from."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class SourceMention(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sources:
-    """Mentions ``start[e]`` to ``start[e + 1] - 1`` are those of e, the most frequent first."""
+class SourceMentions:
+    """Mentions ``start[e]`` to ``start[e + 1] - 1`` belong to entity e, the most frequent first."""
 
     languages: Sequence[str]
     start: npt.NDArray[np.int64]
@@ -38,8 +38,8 @@ class Sources:
         tables: Mapping[str, MentionTable],
         entity_of_row: Mapping[str, npt.NDArray[np.int64]],
         entities: int,
-    ) -> "Sources":
-        """The mentions in all tables, by entity; rows whose entity has no number are left out."""
+    ) -> "SourceMentions":
+        """Collect the mentions of all tables by entity; rows without an entity are left out."""
         rows = pa.concat_tables(
             [table.arrow.replace_schema_metadata() for table in tables.values()]
         )
@@ -54,7 +54,7 @@ class Sources:
         return cls(list(tables), start, mention, language[order], count[order])
 
     def of(self, entity: int) -> list[SourceMention]:
-        """The mentions of one entity."""
+        """Return the mentions of one entity."""
         first, last = self.start[entity : entity + 2].tolist()
         return [
             SourceMention(mention, self.languages[language], count)
@@ -67,7 +67,7 @@ class Sources:
         ]
 
     def tables(self, entities: pa.LargeStringArray) -> dict[str, MentionTable]:
-        """The tables that the mentions came from, by language; entities by their numbers."""
+        """Return the tables by language; ``entities`` are the ids, by number."""
         owner = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
         rows = pa.table(
             {
@@ -82,7 +82,7 @@ class Sources:
         }
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Everything but the names of the languages, to be stored."""
+        """Return the arrays to store; the names of the languages are not among them."""
         return {
             "start": self.start,
             "language": self.language,
@@ -93,7 +93,7 @@ class Sources:
     @classmethod
     def from_arrays(
         cls, arrays: Mapping[str, npt.NDArray[Any]], *, languages: Sequence[str]
-    ) -> "Sources":
-        """The mentions that ``arrays`` describe."""
+    ) -> "SourceMentions":
+        """Make the mentions from stored arrays."""
         mention = StringTable(**strip_prefix("mention", arrays))
         return cls(languages, arrays["start"], mention, arrays["language"], arrays["count"])

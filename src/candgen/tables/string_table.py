@@ -1,4 +1,4 @@
-"""Many strings in two arrays: UTF-8 bytes and offsets, as they lie on the disk."""
+"""Many strings in two arrays, UTF-8 bytes and offsets, as they are stored on the disk."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,8 +17,8 @@ _BATCH = 4096
 class StringTable(Sequence[str]):
     """A read-only sequence of strings over two arrays, which may be memory-mapped.
 
-    String i is ``bytes[offsets[i]:offsets[i + 1]]``. A string is decoded when it is asked for,
-    so opening a table of millions costs nothing and touches only two pages.
+    String i is ``bytes[offsets[i]:offsets[i + 1]]``. A string is decoded when it is used, so
+    opening a table of millions of strings takes no time and reads only two pages.
 
     >>> table = StringTable(**StringTable.pack(["Tórshavn", "Føroyar", ""]))
     >>> table[0], table[1:], len(table)
@@ -46,7 +46,7 @@ class StringTable(Sequence[str]):
 
     @staticmethod
     def pack(strings: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
-        """The arrays `bytes` and `offsets` of a table of these strings."""
+        """Return the arrays `bytes` and `offsets` of a table of these strings."""
         if isinstance(strings, str):
             raise ParameterError(f"expected several strings, found one: {strings!r}")
         packed = bytearray()
@@ -66,21 +66,21 @@ class StringTable(Sequence[str]):
 
     @classmethod
     def from_arrow(cls, strings: pa.LargeStringArray) -> "StringTable":
-        """A table over the buffers of an Arrow array, which must have no nulls."""
+        """Make a table over the buffers of an Arrow array, which must have no nulls."""
         offsets, text = string_buffers(strings)
         return cls(text, offsets)
 
     def to_arrow(self) -> pa.LargeStringArray:
-        """The same strings as an Arrow array over the same memory."""
+        """Return the same strings as an Arrow array over the same memory."""
         buffers = pa.py_buffer(self.offsets), pa.py_buffer(self.bytes)
         return pa.LargeStringArray.from_buffers(len(self), *buffers)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The arrays `bytes` and `offsets`, to be stored."""
+        """Return the arrays `bytes` and `offsets`, to store them."""
         return {"bytes": self.bytes, "offsets": self.offsets}
 
     def take(self, indices: Iterable[int] | npt.NDArray[np.integer[Any]]) -> list[str]:
-        """The strings at these places, in this order; negative ones are refused."""
+        """Return the strings at these places; raise IndexError for a negative place."""
         at = np.asarray(indices if isinstance(indices, np.ndarray) else list(indices), np.int64)
         if len(at) and (at.min() < 0 or at.max() >= len(self)):
             raise IndexError(f"a place outside a table of {len(self)} strings")
@@ -89,12 +89,12 @@ class StringTable(Sequence[str]):
         return [str(view[start:end], "utf-8") for start, end in bounds]
 
     def places(self, strings: Iterable[str]) -> npt.NDArray[np.int64]:
-        """Where strings stand in a table that is sorted by its bytes; -1 for those that do not.
+        """Return the places of strings in a table that is sorted by bytes; -1 for missing ones.
 
         >>> StringTable(**StringTable.pack(["a", "b", "é"])).places(["é", "x", "a"]).tolist()
         [2, -1, 0]
         """
-        # Half a character, which UTF-8 cannot hold, stands in no table, but may be asked for.
+        # A lone surrogate, which UTF-8 cannot hold, is in no table, but a query may have one.
         encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
         offsets, text = string_buffers(pa.array(encoded, pa.large_binary()))
         places = np.empty(len(encoded), np.int64)
@@ -128,7 +128,7 @@ class StringTable(Sequence[str]):
 def string_buffers(
     array: pa.LargeStringArray | pa.LargeBinaryArray,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Give the offsets, from 0, and the UTF-8 bytes of an array without nulls."""
+    """Return the offsets, from 0, and the UTF-8 bytes of an array without nulls."""
     _, offsets_buffer, text_buffer = array.buffers()
     if offsets_buffer is None or len(array) == 0:
         return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)

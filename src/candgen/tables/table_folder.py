@@ -1,4 +1,4 @@
-"""The mention tables of a folder, by language, each read when it is asked for."""
+"""The mention tables of a folder, by language; each is read when it is used."""
 
 import hashlib
 import os
@@ -8,13 +8,13 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from candgen.errors import TableError
+from candgen.tables.file_formats import TABLE_SUFFIXES
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.released import is_released, languages, read_released
 
 Stamped = tuple[tuple[Path, int, int], ...]
-SUFFIXES = (".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".parquet")
-NOT_NAMES = "entities"
-"""``candgen extract-wikidata`` puts a table of what entities are beside the names."""
+ENTITIES = "entities"
+"""``candgen extract-wikidata`` writes a table of entities beside the mention tables."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class LanguageFiles:
 
     @cached_property
     def languages(self) -> list[str]:
-        """The languages that the folder has data of."""
+        """The languages of the data in the folder."""
         if self.released:
             return languages(self.folder)
         return sorted(
@@ -54,7 +54,7 @@ class LanguageFiles:
         if self.released:
             found = [self.folder / language] if language in self.languages else []
         else:
-            found = [self.folder / (language + suffix) for suffix in SUFFIXES]
+            found = [self.folder / (language + suffix) for suffix in TABLE_SUFFIXES]
             found = [path for path in found if path.exists()]
         if len(found) == 1:
             return found[0]
@@ -72,23 +72,23 @@ class TableFolder(Mapping[str, MentionTable]):
     """A folder of mention tables as a mapping: language -> table, in the order of the codes.
 
     A language is a file's name up to its first dot: ``is.parquet``, ``da.tsv.gz``. A folder as the
-    paper's authors released their data works too, and gives its training data. Tables are read
-    when they are asked for, and only the last few are kept: all languages of Wikipedia need no
-    more memory than the largest.
+    paper's authors released their data works too, with its training data. Tables are read when they
+    are used, and only the last few are kept: all languages of Wikipedia need no more memory than
+    the largest ones.
     """
 
     def __init__(
         self, folder: str | os.PathLike[str], *, skip_bad_rows: bool = False, without: str = ""
     ) -> None:
-        """Look into the folder; the language ``without`` is as if it were not there."""
+        """List the tables of a folder, leaving out the language ``without``."""
         self._files = LanguageFiles(Path(folder), skip_bad_rows)
-        found = [language for language in self._files.languages if language != NOT_NAMES]
+        found = [language for language in self._files.languages if language != ENTITIES]
         self._languages = [language for language in found if language != without]
         if not self._languages:
             others = f" but that of {without}" if found else ""
             raise TableError(
                 f"{folder} has no mention tables{others}: expected files such as is.tsv.gz or "
-                f"da.parquet, which end in {', '.join(SUFFIXES)}"
+                f"da.parquet, which end in {', '.join(TABLE_SUFFIXES)}"
             )
 
     def __getitem__(self, language: str) -> MentionTable:
@@ -111,7 +111,7 @@ class TableFolder(Mapping[str, MentionTable]):
 
 
 def _is_table(path: Path) -> bool:
-    return path.name.endswith(SUFFIXES) and not path.name.startswith(".")
+    return path.name.endswith(TABLE_SUFFIXES) and not path.name.startswith(".")
 
 
 def _stamped(path: Path) -> Stamped:
@@ -123,7 +123,7 @@ def _stamped(path: Path) -> Stamped:
 @lru_cache(maxsize=4)
 def _read(path: Path, _stamped: Stamped, *, skip_bad_rows: bool) -> MentionTable:
     """Read a table; files that have not changed are not read again."""
-    if path.is_dir() and not path.name.endswith(SUFFIXES):
+    if path.is_dir() and not path.name.endswith(TABLE_SUFFIXES):
         return read_released(path, skip_bad_rows=skip_bad_rows).train
     return MentionTable.read(path, skip_bad_rows=skip_bad_rows)
 

@@ -1,46 +1,50 @@
-"""How letters are romanised where a table of single characters, the same everywhere, is wrong.
+"""Romanization of alphabets where anyascii's table of single characters is wrong.
 
-Alphabets are tables. What depends on the neighbours is a list of rules, each a regular expression
-and what it becomes; they are applied in turn, before the tables. Where transliterations differ,
-what finds more names of the development queries was chosen: see docs/romanize.md.
+Alphabets are tables. Letters that depend on their neighbours have rules, each a regular expression
+and its replacement; they are applied in turn, before the tables. Where transliterations differ, the
+one that finds more names of the development queries was chosen: see docs/romanize.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 Alphabet = Mapping[str, str]
 Rules = tuple[tuple[str, str], ...]
 
 
-def _alphabet(letters: str, latin: str) -> dict[str, str]:
-    """A table from letters and what each becomes, between spaces; _ stands for nothing."""
+def letter_table(letters: Iterable[str], latin: str) -> dict[str, str]:
+    """Return a table from letters to their romanizations, given between spaces; _ is none.
+
+    >>> letter_table("щь", "sc _")
+    {'щ': 'sc', 'ь': ''}
+    """
     return dict(zip(letters, latin.replace("_", "").split(" "), strict=True))
 
 
 CYRILLIC: Alphabet = {
-    **_alphabet("абвгдежзийклмнопрст", "a b v g d e z z i y k l m n o p r s t"),
-    **_alphabet("уфхцчшщъыьэюя", "u f h c c s sc _ y _ e yu ya"),
-    **_alphabet("ѐёѓђєѕіїјљњћќѝўџґ", "e e gj dj e dz i i y ly ny c kj i u dz g"),
-    **_alphabet("әғҕқҡңҥөүұһҳҙҫҗҷӣӯӑӗӳӕ", "a g g k k ng ng o u u h h z s j j i u a e u a"),
+    **letter_table("абвгдежзийклмнопрст", "a b v g d e z z i y k l m n o p r s t"),
+    **letter_table("уфхцчшщъыьэюя", "u f h c c s sc _ y _ e yu ya"),
+    **letter_table("ѐёѓђєѕіїјљњћќѝўџґ", "e e gj dj e dz i i y ly ny c kj i u dz g"),
+    **letter_table("әғҕқҡңҥөүұһҳҙҫҗҷӣӯӑӗӳӕ", "a g g k k ng ng o u u h h z s j j i u a e u a"),
     "ӏ": "",
 }
-"""Ж, ш and ч are ž, š and č without marks: so Cyrillic meets Croatian, Czech and Latvian."""
+"""Ж, ш and ч are ž, š and č without marks, as in Croatian, Czech and Latvian names."""
 
 CYRILLIC_OF: Mapping[str, Alphabet] = {"bg": {"щ": "st", "ъ": "a"}}
 
 ARABIC: Alphabet = {
-    **_alphabet("ءآأؤإئابةتثجحخد", "_ a a o i _ a b a t s j h kh d"),
-    **_alphabet("ذرزسشصضطظعغفقكل", "z r z s sh s z t z a g f q k l"),
-    **_alphabet("منهوىيٱٹپچڈڑژکگ", "m n h o a i a t p ch d r zh k g"),
-    **_alphabet("ںھہۂۃیےۓ", "n h h h a i e e"),
+    **letter_table("ءآأؤإئابةتثجحخد", "_ a a o i _ a b a t s j h kh d"),
+    **letter_table("ذرزسشصضطظعغفقكل", "z r z s sh s z t z a g f q k l"),
+    **letter_table("منهوىيٱٹپچڈڑژکگ", "m n h o a i a t p ch d r zh k g"),
+    **letter_table("ںھہۂۃیےۓ", "n h h h a i e e"),
     **dict.fromkeys(map(chr, (*range(0x64B, 0x660), 0x670)), ""),
 }
-"""Consonants, and the vowels that have letters; marks go, as most texts do without them."""
+"""Consonants, and the vowels that have letters; vowel marks, which most texts omit, go."""
 
-_THROAT = _alphabet("ثذضظغ", "th dh d z gh")
+_LITERARY_ARABIC = letter_table("ثذضظغ", "th dh d z gh")
 ARABIC_OF: Mapping[str, Alphabet] = {
-    "ar": _THROAT,
-    "arz": _THROAT,
-    "ary": _THROAT,
+    "ar": _LITERARY_ARABIC,
+    "arz": _LITERARY_ARABIC,
+    "ary": _LITERARY_ARABIC,
     "ckb": {"و": "u", "ی": "i", "ە": "e", "غ": "gh"},
     "ug": {"و": "o", "ى": "i", "ي": "y", "ۋ": "w", "غ": "gh"},
 }
@@ -62,8 +66,8 @@ _KURDISH_RULES: Rules = (
 )
 
 HEBREW: Alphabet = {
-    **_alphabet("אבגדהוזחטיךכלם", "a b g d h o z h t i k k l m"),
-    **_alphabet("מןנסעףפץצקרשת", "m n n s a f p ts ts k r sh t"),
+    **letter_table("אבגדהוזחטיךכלם", "a b g d h o z h t i k k l m"),
+    **letter_table("מןנסעףפץצקרשת", "m n n s a f p ts ts k r sh t"),
     **dict.fromkeys(map(chr, range(0x5B0, 0x5BE)), ""),
     **dict.fromkeys("\u05bf\u05c1\u05c2", ""),
 }
@@ -91,7 +95,7 @@ _YIDDISH_RULES: Rules = (
     (f"(?<!{_HEBREW_LETTER})י(?=[aoאוע])", "y"),
 )
 
-GREEK: Alphabet = _alphabet(
+GREEK: Alphabet = letter_table(
     "αβγδεζηθικλμνξοπρστυφχψω", "a v g d e z i th i k l m n x o p r s t y f h ps o"
 )
 _GREEK_LETTER = "[\u0370-\u03ff\u1f00-\u1fff]"
@@ -105,7 +109,7 @@ _GREEK_RULES: Rules = (
     ("γ(?=[γκξχ])", "n"),
     ("ντζ", "j"),
 )
-"""What a diphthong is, its accents tell: they are still there."""
+"""Accents distinguish diphthongs, so these rules apply before the accents are removed."""
 
 ARMENIAN: Alphabet = {"ը": "e", "ռ": "r", "ւ": "v"}
 _ARMENIAN_RULES: Rules = (
@@ -115,7 +119,7 @@ _ARMENIAN_RULES: Rules = (
 )
 
 _THAI_RULES: Rules = (("([เแโใไ])([ก-ฮ])", r"\2\1"), ("([ເແໂໃໄ])([ກ-ຮ])", r"\2\1"))
-"""Vowels that are written before their consonant and spoken after it."""
+"""Vowels that are written before their consonant and pronounced after it."""
 
 RULES: Mapping[int, Rules] = {
     **dict.fromkeys((0x6, 0x7, 0x3E, 0x3F), _GREEK_RULES),
@@ -124,14 +128,14 @@ RULES: Mapping[int, Rules] = {
     **dict.fromkeys((0xC, 0xD), _ARABIC_RULES),
     **dict.fromkeys((0x1C, 0x1D), _THAI_RULES),
 }
-"""The rules of a script, by the blocks of 128 code points that it lies in."""
+"""The rules of a script, by the blocks of 128 code points that it occupies."""
 
 RULES_OF: Mapping[str, Mapping[int, Rules]] = {
     "ckb": dict.fromkeys((0xC, 0xD), _KURDISH_RULES),
     "ug": dict.fromkeys((0xC, 0xD), ()),
     "yi": {0xB: _YIDDISH_RULES},
 }
-"""Those of a language, in place of those of the script."""
+"""The rules of a language, which replace those of the script."""
 
 LANGUAGES = frozenset({*CYRILLIC_OF, *ARABIC_OF, *HEBREW_OF})
-"""Those that have an alphabet of their own here."""
+"""Languages that have an alphabet of their own here."""

@@ -1,10 +1,10 @@
-"""Romanising the Brahmic scripts, whose consonants carry a vowel that is not written.
+"""Romanization of the Brahmic scripts, whose consonants have an inherent vowel, not written.
 
 The blocks of Unicode that descend from ISCII (Devanagari, Bengali, Gurmukhi, Gujarati, Oriya,
 Tamil, Telugu, Kannada, Malayalam) share one layout, so one table of offsets reads them all; Sinhala
-has a layout of its own. The vowel that a consonant carries is written out as the block's letter A
-where neither a vowel sign nor a virama follows. Speakers of northern languages leave some of them
-out: भारत is Bharat though it spells Bharata, and राजधानी is Rajdhani.
+has a layout of its own. The inherent vowel is written out as the block's letter A where neither a
+vowel sign nor a virama follows. Northern languages delete some of them (schwa deletion): भारत is
+Bharat though it spells Bharata, and राजधानी is Rajdhani.
 """
 
 import re
@@ -13,109 +13,76 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
+from candgen.text.alphabets import letter_table
+
 DEVANAGARI, BENGALI, GURMUKHI, GUJARATI, ORIYA, TAMIL, TELUGU, KANNADA, MALAYALAM, SINHALA = range(
     0x12, 0x1C
 )
 BLOCKS = range(DEVANAGARI, SINHALA + 1)
 """The number of a block is that of its code points divided by 128."""
 
-DROPPING = frozenset({DEVANAGARI, BENGALI, GURMUKHI, GUJARATI})
-"""Scripts whose languages leave out the vowel that ends a word, and others."""
+SCHWA_DELETING = frozenset({DEVANAGARI, BENGALI, GURMUKHI, GUJARATI})
+"""Scripts whose languages do not pronounce the inherent vowel at the end of a word, and others."""
 
-SOUNDED = frozenset({"sa", "pi"})
-"""Languages in those scripts that say every vowel."""
-
-
-def _table(characters: Iterable[int] | str, latin: str) -> dict[str, str]:
-    """What each character becomes, between spaces; _ stands for nothing."""
-    points = (each if isinstance(each, str) else chr(each) for each in characters)
-    return dict(zip(points, latin.replace("_", "").split(" "), strict=True))
+WITHOUT_SCHWA_DELETION = frozenset({"sa", "pi"})
+"""Languages in those scripts that pronounce every vowel."""
 
 
 _ISCII = {
-    **_table(range(0x04), "n n n h"),
-    **_table(range(0x04, 0x15), "a a a i i u u ri li a e e ai o o o au"),
-    **_table(range(0x15, 0x25), "k kh g gh n ch chh j jh n t th d dh n t"),
-    **_table(range(0x25, 0x3A), "th d dh n n p f b bh m y r r l l l v sh sh s h"),
-    **_table(range(0x3C, 0x4E), "_ _ a i i u u ri ri a e e ai o o o au _"),
-    **_table(range(0x55, 0x60), "e ai au q kh gh z r rh f y"),
-    **_table(range(0x60, 0x66), "ri li li li . ."),
-    **_table(range(0x66, 0x70), "0 1 2 3 4 5 6 7 8 9"),
+    **letter_table(map(chr, range(0x04)), "n n n h"),
+    **letter_table(map(chr, range(0x04, 0x15)), "a a a i i u u ri li a e e ai o o o au"),
+    **letter_table(map(chr, range(0x15, 0x25)), "k kh g gh n ch chh j jh n t th d dh n t"),
+    **letter_table(map(chr, range(0x25, 0x3A)), "th d dh n n p f b bh m y r r l l l v sh sh s h"),
+    **letter_table(map(chr, range(0x3C, 0x4E)), "_ _ a i i u u ri ri a e e ai o o o au _"),
+    **letter_table(map(chr, range(0x55, 0x60)), "e ai au q kh gh z r rh f y"),
+    **letter_table(map(chr, range(0x60, 0x66)), "ri li li li . ."),
+    **letter_table(map(chr, range(0x66, 0x70)), "0 1 2 3 4 5 6 7 8 9"),
 }
-"""By the place in the block."""
+"""By the offset in the block."""
 
-_OWN = {
-    "ॲ": "a",
-    "ॳ": "a",
-    "ॴ": "a",
-    "ॵ": "au",
-    "ॶ": "u",
-    "ॷ": "u",
-    "ॐ": "om",
-    "অ": "o",
-    "য": "j",
-    "ৎ": "t",
-    "ৰ": "r",
-    "ৱ": "w",
-    "ੰ": "n",
-    "ੱ": "",
-    "ੲ": "i",
-    "ੳ": "u",
-    "\u0a36": "sh",
-    "\u0a33": "l",
-    "ଯ": "j",
-    "ୱ": "w",
-    "ஃ": "h",
-    "ழ": "zh",
-    "ഴ": "zh",
-    "ൔ": "m",
-    "ൕ": "y",
-    "ൖ": "l",
-    "ൺ": "n",
-    "ൻ": "n",
-    "ർ": "r",
-    "ൽ": "l",
-    "ൾ": "l",
-    "ൿ": "k",
+_SCRIPT_SPECIFIC = {
+    **letter_table("ॲॳॴॵॶॷॐঅযৎৰৱੰੱੲੳ", "a a a au u u om o j t r w n _ i u"),
+    **letter_table("\u0a36\u0a33ଯୱஃழഴൔൕൖൺൻർൽൾൿ", "sh l j w h zh zh m y l n n r l l k"),
 }
+"""Characters that the layout of ISCII does not have, or that differ in one script."""
 _SINHALA = {
-    **_table("ංඃඅආඇඈඉඊඋඌඍඎඏඐඑඒඓඔඕඖ", "n h a a a a i i u u ri ri li li e e ai o o au"),
-    **_table("කඛගඝඞඟචඡජඣඤඥඦටඨඩඪණඬ", "k kh g gh n ng ch chh j jh n gn nj t th d dh n nd"),
-    **_table("තථදධනඳපඵබභමඹයරලවශෂසහළෆ", "t th d dh n nd p ph b bh m mb y r l v sh sh s h l f"),
-    **_table("්ාැෑිීුූෘෙේෛොෝෞෟෲෳ", "_ a a a i i u u ru e e ai o o au u ru li"),
+    **letter_table("ංඃඅආඇඈඉඊඋඌඍඎඏඐඑඒඓඔඕඖ", "n h a a a a i i u u ri ri li li e e ai o o au"),
+    **letter_table("කඛගඝඞඟචඡජඣඤඥඦටඨඩඪණඬ", "k kh g gh n ng ch chh j jh n gn nj t th d dh n nd"),
+    **letter_table("තථදධනඳපඵබභමඹයරලවශෂසහළෆ", "t th d dh n nd p ph b bh m mb y r l v sh sh s h l f"),
+    **letter_table("්ාැෑිීුූෘෙේෛොෝෞෟෲෳ", "_ a a a i i u u ru e e ai o o au u ru li"),
 }
 
 
-def letters() -> dict[str, str]:
-    """What each character of these scripts becomes once the vowels are written out."""
-    made = {
+def make_letter_table() -> dict[str, str]:
+    """Return the romanization of each character, after `write_inherent_vowels`."""
+    shared = {
         chr(block * 128 + ord(place)): latin
         for block in BLOCKS[:-1]
         for place, latin in _ISCII.items()
     }
-    return {**made, **_SINHALA, **_OWN}
+    return {**shared, **_SINHALA, **_SCRIPT_SPECIFIC}
 
 
-def sound_vowels(text: str, blocks: Iterable[int], language: str | None = None) -> str:
-    """Write out the vowels that consonants carry, and other things that depend on the neighbours.
+def write_inherent_vowels(text: str, blocks: Iterable[int], language: str | None = None) -> str:
+    """Write out inherent vowels, and whatever else depends on neighbouring characters.
 
-    ``blocks`` are those that the text has characters of.
+    ``blocks`` are the blocks of the characters in the text.
 
-    >>> sound_vowels("मकर", [DEVANAGARI]), sound_vowels("ಮಕರ", [KANNADA])
+    >>> write_inherent_vowels("मकर", [DEVANAGARI]), write_inherent_vowels("ಮಕರ", [KANNADA])
     ('मअकअर', 'ಮಅಕಅರಅ')
     """
     present = [block for block in BLOCKS if block in blocks]
     if any(chr(block * 128 + 0x3C) in text for block in present):
-        text = _dotted().sub(lambda found: _DOTTED.get(found[0], found[0][0]), text)
+        text = _WITH_DOT.sub(lambda found: _DOTTED.get(found[0], found[0][0]), text)
     for block in present:
         script = _script(block)
         text = _apply(script.before, text).translate(script.vowels)
-        for sign in script.signs:  # quicker than one regular expression
+        for sign in script.signs:  # faster than one regular expression
             text = text.replace(script.a + sign, sign)
         text = _apply(script.after, text)
-        if block in DROPPING and language not in SOUNDED:
+        if block in SCHWA_DELETING and language not in WITHOUT_SCHWA_DELETION:
             text = script.final.sub("", text)
-            # From the end of a word to its start: whether a vowel is said depends on the next one.
+            # From the end of a word to its start: schwa deletion depends on the next vowel.
             text = script.medial.sub(r"\1", text[::-1])[::-1]
     return text
 
@@ -134,17 +101,12 @@ _DOTTED = {
     for point in range(BLOCKS[0] * 128, SINHALA * 128)
     if len(pair := unicodedata.normalize("NFD", chr(point))) == 2 and ord(pair[1]) % 128 == 0x3C
 }
-"""A consonant with a dot below, as it is after NFC, and as one character."""
-
-
-@cache
-def _dotted() -> re.Pattern[str]:
-    dots = "".join(chr(block * 128 + 0x3C) for block in BLOCKS[:-1])
-    return re.compile(f".[{dots}]")
+"""From a consonant and a dot below, as NFC has them, to one character."""
+_WITH_DOT = re.compile(f".[{''.join(chr(block * 128 + 0x3C) for block in BLOCKS[:-1])}]")
 
 
 class _Script(NamedTuple):
-    """What is done to the texts of a block, in this order."""
+    """The steps for the characters of a block, in this order."""
 
     before: Rules
     vowels: dict[int, str]
@@ -189,7 +151,7 @@ def _script(block: int) -> _Script:
         signs=signs + virama,
         a=a,
         after=_compiled(*_AFTER.get(block, ())),
-        # It is said after some conjuncts: Maharashtra, Kendra; but Bern, Edward.
+        # It is pronounced after some conjuncts: Maharashtra, Kendra; but Bern, Edward.
         final=re.compile(
             f"{a}(?![{letters}])(?<=[{letters}][{consonants}]{a})(?<![^{liquids}]{virama}[{rim}]{a})"
         ),
@@ -217,4 +179,4 @@ _AFTER = {
         )
     ]
 }
-"""Tamil writes k, ch, t and p for g, j, d and b too: they are those between vowels or after n."""
+"""Tamil writes g, j, d and b as k, ch, t and p; between vowels or after n they are voiced."""

@@ -1,12 +1,12 @@
-r"""The sound of a name, roughly: its consonants by where they are spoken, without its vowels.
+r"""A phonetic skeleton of a name: its consonants by place of articulation, without vowels.
 
     >>> add_skeletons("musur\nmisir\nzheneva, ch")
     'musur NSR\nmisir NSR\nzheneva, ch SGNB G'
 
-Vowels, and which consonant of a kind is meant, are what languages change most in a name. Of several
-of one kind that follow each other, vowels apart, one is left. The skeleton stands behind the name,
-in capital letters, which the name has none of, so that n-grams of both are tokens of one index and
-are never mistaken for each other.
+Vowels, and consonants of one kind, differ most between the names of an entity in two languages.
+Consecutive consonants of one kind become one, also across vowels. The skeleton follows the name in
+capital letters, which a normalized name does not have, so that n-grams of both are different tokens
+of one index.
 """
 
 import re
@@ -16,14 +16,14 @@ _SKELETON = str.maketrans(
     {letter: kind for letters, kind in _KINDS.items() for letter in letters}
     | dict.fromkeys("aeiouy")
 )
-_NO_LETTER = re.compile(r"[^a-z \n]+")
+_NOT_LETTERS = re.compile(r"[^a-z \n]+")
 _REPEATED = re.compile(r"([A-Z])\1+")
 _SPACES = re.compile(" {2,}")
 
 
 def add_skeletons(lines: str) -> str:
-    """Put the skeleton of each romanised line behind it; a line that has none stays as it is."""
-    bare = _NO_LETTER.sub("", lines).translate(_SKELETON)
+    """Append the skeleton to each romanized line; a line without consonants stays as it is."""
+    bare = _NOT_LETTERS.sub("", lines).translate(_SKELETON)
     skeletons = _SPACES.sub(" ", _REPEATED.sub(r"\1", bare)).split("\n")
     return "\n".join(
         f"{line} {skeleton.strip(' ')}" if skeleton.strip(" ") else line

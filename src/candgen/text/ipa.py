@@ -1,7 +1,7 @@
-"""Words as they are spoken, in the International Phonetic Alphabet: epitran, which is optional.
+"""Transcription into the International Phonetic Alphabet, by epitran, which is optional.
 
-Rules of spelling differ by language, so a language that epitran does not know is refused rather
-than guessed: an index of sounds and letters side by side would find neither.
+Spelling rules differ by language, so a language that epitran does not support is an error: in an
+index that mixes transcriptions with letters, neither would be found.
 """
 
 import re
@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from candgen.errors import MissingExtraError, ParameterError
+from candgen.text.language_code import base_language
 
 _CODES = (
     "af=afr-Latn am=amh-Ethi ar=ara-Arab az=aze-Latn bho=bho-Deva bn=ben-Beng ca=cat-Latn "
@@ -29,40 +30,41 @@ _CODES = (
 LANGUAGES = dict(pair.split("=") for pair in _CODES.split(" "))
 """The wiki codes of the languages that can be transcribed, and epitran's codes for them."""
 
-_WORDS_KEPT = 1 << 18
-# Tie bars, length, stress, tones, breath: what transcriptions of one sound differ in.
-_FINER = re.compile("[\u02b0-\u036f\u1dc0-\u1dff.]+")
+_CACHED_WORDS = 1 << 18
+# Tie bars, length, stress, tones, aspiration: transcriptions of one sound differ in them.
+_DIACRITICS = re.compile("[\u02b0-\u036f\u1dc0-\u1dff.]+")
 _SCRIPT_G = {0x261: "g"}
 
 
-def transcriber(language: str | None) -> Callable[[str], str]:
-    """What turns lines of lower-case text of this language into lines of sounds.
+def make_transcriber(language: str | None) -> Callable[[str], str]:
+    """Return a function that transcribes lines of lower-case text of this language.
 
-    Words in another script than the language's own stay as they are.
+    Words in another script than the language's own stay as they are. Raise ParameterError for a
+    language that is not supported.
     """
-    code = re.split("[-_]", language.lower())[0] if language else None
+    code = base_language(language)
     if code not in LANGUAGES:
         raise ParameterError(
-            f"the sounds of {language!r} are not known: choose the normalizer 'latin', or one of "
-            f"the languages {', '.join(LANGUAGES)}"
+            f"language is {language!r}, which has no IPA transcription: choose the normalizer "
+            f"'latin', or one of the languages {', '.join(LANGUAGES)}"
         )
-    transcribed = _transcribed(LANGUAGES[code])
-    return lambda lines: _WORD.sub(lambda word: transcribed(word[0]), lines)
+    transcribe = _word_transcriber(LANGUAGES[code])
+    return lambda lines: _WORD.sub(lambda word: transcribe(word[0]), lines)
 
 
 _WORD = re.compile(r"\S{1,100}")
-"""No word is longer, and epitran's time grows with the square of the length."""
+"""At most 100 characters, because epitran's time grows with the square of the length."""
 
 
 @cache
-def _transcribed(code: str) -> Callable[[str], str]:
-    """What transcribes one word; the words of names recur, and epitran takes its time."""
+def _word_transcriber(code: str) -> Callable[[str], str]:
+    """Return a function that transcribes one word, with a cache: words of names recur."""
     epitran = _epitran(code)
 
-    @lru_cache(_WORDS_KEPT)
+    @lru_cache(_CACHED_WORDS)
     def transcribe(word: str) -> str:
         sounds = "".join(epitran.transliterate(word).split())  # some of its tables have spaces
-        return _FINER.sub("", unicodedata.normalize("NFD", sounds)).translate(_SCRIPT_G)
+        return _DIACRITICS.sub("", unicodedata.normalize("NFD", sounds)).translate(_SCRIPT_G)
 
     return transcribe
 

@@ -1,12 +1,12 @@
-"""Normalizers: text -> text, aware of scripts, so that two spellings of one name become one string.
+"""Normalizers: two spellings of one name become the same string, by rules for each script.
 
     >>> normalize("  Tórshavn, FØROYAR "), normalize("मुंबई"), normalize("Straße", "paper")
     ('torshavn, føroyar', 'मुंबई', 'straße')
     >>> normalize("Tórshavn, FØROYAR", "latin"), normalize("मुंबई", "latin")
     ('torshavn, foroyar', 'mumbai')
 
-All work is done on many texts at once, one a line: a line break neither composes with its
-neighbours nor changes their case, so what is right for one text is right for a million.
+Many texts are normalized at once, one a line: a line break neither composes with its neighbours nor
+changes their case, so the result for each text is the same as alone.
 """
 
 import functools
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from candgen.errors import ParameterError
 from candgen.text import consonants, ipa, romanize
+from candgen.text.language_code import base_language
 
 NORMALIZERS: tuple[str, ...] = ("default", "latin", "sound", "ipa", "paper", "none")
 
@@ -23,6 +24,12 @@ _DOTLESS_I_LANGUAGES = frozenset({"az", "crh", "tr"})
 _SPACES = "\t\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
+_IGNORABLE = r"\p{Default_Ignorable_Code_Point}+"
+_BARE_I = r"I(?!\p{Mn})"  # İ is the capital of i, and Î that of î: both lose their mark
+# The pattern starts with the mark and looks back at the letter: marks are rare, and quick to find.
+_LETTER = r"[[\p{Latin}\p{Greek}\p{Cyrillic}]&&\p{L}]"
+_ACCENTS = rf"(?V1)\p{{Mn}}(?<={_LETTER}\p{{Mn}})\p{{Mn}}*"
+_MARKS = r"\p{Mn}+"
 _CHUNK = 1 << 14  # characters: small enough for the cache, and for whole chunks to be ASCII
 
 
@@ -37,17 +44,17 @@ def normalize(text: str, normalizer: str = "default", *, language: str | None = 
 
     - `"default"`: NFKC and case folding; invisible characters (zero-width, bidi controls, soft
       hyphens) go; combining marks go after Latin, Greek and Cyrillic letters and stay in every
-      other script; white space folds. In Turkish, Azeri and Crimean Tatar (`language` "tr",
-      "az-Latn", ...) I is ı, and İ is i.
-    - `"latin"`: the same, and letters of every script become a to z, so that names in different
-      scripts can be alike. `language` says how: ъ is a in Bulgarian, nothing elsewhere. A text
-      that cannot be romanised at all stays as `"default"` leaves it.
+      other script; white space becomes single spaces. In Turkish, Azeri and Crimean Tatar
+      (`language` "tr", "az-Latn", ...) I is ı, and İ is i.
+    - `"latin"`: the same, and letters of every script are transliterated to a-z, so that names in
+      different scripts can be similar. The rules depend on `language`: ъ is a in Bulgarian, nothing
+      elsewhere. A text that cannot be transliterated at all is the same as with `"default"`.
     - `"sound"`: the same, followed by the skeleton of its consonants (see
-      `candgen.text.consonants`), which finds names that are spelled quite differently, at the price
-      of a larger index.
-    - `"ipa"`: as the text is spoken in its `language`, which must be one of `ipa.LANGUAGES`, in the
-      International Phonetic Alphabet without its finer marks; needs the extra `ipa`.
-    - `"paper"`: lower case, every combining mark of every script dropped, white space folded.
+      `candgen.text.consonants`), which finds names with quite different spellings, with a larger
+      index.
+    - `"ipa"`: the pronunciation in `language`, which must be one of `ipa.LANGUAGES`, in the
+      International Phonetic Alphabet without diacritics; needs the extra `ipa`.
+    - `"paper"`: lower case, every combining mark of every script dropped, single spaces.
     - `"none"`: the text itself.
 
     >>> normalize("ISPARTA"), normalize("ISPARTA", language="tr")
@@ -62,7 +69,7 @@ def normalize(text: str, normalizer: str = "default", *, language: str | None = 
 def normalize_many(
     texts: Sequence[str], normalizer: str = "default", *, language: str | None = None
 ) -> list[str]:
-    """Return `[normalize(text) for text in texts]`, sooner.
+    """Return `[normalize(text) for text in texts]`, faster.
 
     >>> normalize_many(["Ísland", "Írland"])
     ['island', 'irland']
@@ -89,31 +96,31 @@ def normalize_joined(
     check_normalizer(normalizer)
     if normalizer == "none":
         return joined
-    fold = _folding(normalizer, language)
-    return "\n".join(fold(chunk) for chunk in _chunks(joined))
+    normalize_lines = _make_normalizer(normalizer, language)
+    return "\n".join(normalize_lines(chunk) for chunk in _chunks(joined))
 
 
-def _folding(normalizer: str, language: str | None) -> Callable[[str], str]:
-    """What is done to a chunk of lines."""
-    default = _fold_dotless if _has_dotless_i(language) else _fold_default
-    if normalizer in ("latin", "sound"):
-
-        def latin(lines: str) -> str:
-            return _respell(lines, lambda text: romanize.romanize(text, language))
-
-        return (
-            latin if normalizer == "latin" else lambda lines: consonants.add_skeletons(latin(lines))
-        )
+def _make_normalizer(normalizer: str, language: str | None) -> Callable[[str], str]:
+    """Return the function that normalizes a chunk of lines."""
+    dotless = base_language(language) in _DOTLESS_I_LANGUAGES
+    if normalizer == "default":
+        return lambda lines: _collapse_spaces(_normalize_default(lines, dotless=dotless))
+    if normalizer == "paper":
+        return lambda lines: _collapse_spaces(_normalize_paper(lines))
     if normalizer == "ipa":
-        transcribe = ipa.transcriber(language)
-        dotless = _has_dotless_i(language)
+        transcribe = ipa.make_transcriber(language)
         return lambda lines: _respell(lines, transcribe, dotless=dotless)
-    fold = default if normalizer == "default" else _fold_paper
-    return lambda lines: _fold_white_space(fold(lines))
+
+    def romanize_lines(lines: str) -> str:
+        return _respell(lines, lambda text: romanize.romanize(text, language))
+
+    if normalizer == "latin":
+        return romanize_lines
+    return lambda lines: consonants.add_skeletons(romanize_lines(lines))
 
 
 def _chunks(joined: str) -> Iterator[str]:
-    """Cut at line breaks: memory stays small, and chunks of plain ASCII take the short way."""
+    """Cut at line breaks: memory stays small, and chunks of plain ASCII are fast."""
     start = 0
     while (end := joined.find("\n", start + _CHUNK)) >= 0:
         yield joined[start:end]
@@ -121,59 +128,44 @@ def _chunks(joined: str) -> Iterator[str]:
     yield joined[start:]
 
 
-def _has_dotless_i(language: str | None) -> bool:
-    return language is not None and re.split("[-_]", language.lower())[0] in _DOTLESS_I_LANGUAGES
-
-
-def _fold_default(lines: str) -> str:
+def _normalize_default(lines: str, *, dotless: bool = False) -> str:
     if lines.isascii():
-        return lines.lower()
-    return _fold_decomposed(_decompose(lines))
-
-
-def _fold_dotless(lines: str) -> str:
-    if lines.isascii():
-        return lines.replace("I", "ı").lower()
-    return _fold_decomposed(_bare_i().sub("ı", _decompose(lines)))
-
-
-def _decompose(lines: str) -> str:
-    # What is invisible goes first: it may stand between a letter and its mark.
-    return unicodedata.normalize("NFKD", _ignorable().sub("", lines))
-
-
-def _fold_decomposed(lines: str) -> str:
-    # The same as NFKC, case folding and NFD, in half the time; only a Greek iota subscript beside a
-    # spacing mark of another script would end up elsewhere, and nobody writes that.
-    return unicodedata.normalize("NFC", _accents().sub("", lines.casefold()))
-
-
-def _respell(lines: str, spell: Callable[[str], str], *, dotless: bool = False) -> str:
-    """Lines in another spelling; those of which it leaves nothing are folded as by default.
-
-    The spelling is given lines with their accents, which may tell two letters apart: и and й.
-    """
-    if not lines.isascii():
-        lines = unicodedata.normalize("NFKC", _ignorable().sub("", lines))
+        return (lines.replace("I", "ı") if dotless else lines).lower()
+    # Invisible characters go first: they may stand between a letter and its mark.
+    decomposed = unicodedata.normalize("NFKD", _compile(_IGNORABLE).sub("", lines))
     if dotless:
-        lines = _bare_i().sub("ı", unicodedata.normalize("NFD", lines))
-    spelled = _fold_white_space(spell(unicodedata.normalize("NFC", lines.casefold())))
-    if "\n\n" not in f"\n{spelled}\n":  # no line is empty
-        return spelled
-    folded = _fold_white_space(_fold_default(lines))
-    pairs = zip(spelled.split("\n"), folded.split("\n"), strict=True)
-    return "\n".join(line or instead for line, instead in pairs)
+        decomposed = _compile(_BARE_I).sub("ı", decomposed)
+    # The same as NFKC, case folding and NFD, in half the time; they differ only for a Greek iota
+    # subscript beside a spacing mark of another script, which does not occur in practice.
+    return unicodedata.normalize("NFC", _compile(_ACCENTS).sub("", decomposed.casefold()))
 
 
-def _fold_paper(lines: str) -> str:
+def _normalize_paper(lines: str) -> str:
     if lines.isascii():
         return lines.lower()
     decomposed = unicodedata.normalize("NFD", lines.lower())
-    return unicodedata.normalize("NFC", _marks().sub("", decomposed))
+    return unicodedata.normalize("NFC", _compile(_MARKS).sub("", decomposed))
 
 
-def _fold_white_space(lines: str) -> str:
-    """Replacing each kind of space in turn is several times faster than one regular expression."""
+def _respell(lines: str, spell: Callable[[str], str], *, dotless: bool = False) -> str:
+    """Return lines in another spelling; lines that it would leave empty as by default.
+
+    ``spell`` is given lines with their accents, which may distinguish two letters: и and й.
+    """
+    if not lines.isascii():
+        lines = unicodedata.normalize("NFKC", _compile(_IGNORABLE).sub("", lines))
+    if dotless:
+        lines = _compile(_BARE_I).sub("ı", unicodedata.normalize("NFD", lines))
+    spelled = _collapse_spaces(spell(unicodedata.normalize("NFC", lines.casefold())))
+    if "\n\n" not in f"\n{spelled}\n":  # no line is empty
+        return spelled
+    default = _collapse_spaces(_normalize_default(lines))
+    pairs = zip(spelled.split("\n"), default.split("\n"), strict=True)
+    return "\n".join(line or instead for line, instead in pairs)
+
+
+def _collapse_spaces(lines: str) -> str:
+    """Replace white space; one kind after the other is faster than one regular expression."""
     for space in _SPACES:
         lines = lines.replace(space, " ")
     while "  " in lines:
@@ -182,27 +174,6 @@ def _fold_white_space(lines: str) -> str:
 
 
 @functools.cache
-def _ignorable() -> re.Pattern[str]:
-    return _compile(r"\p{Default_Ignorable_Code_Point}+")
-
-
-@functools.cache
-def _bare_i() -> re.Pattern[str]:
-    return _compile(r"I(?!\p{Mn})")  # İ is the capital of i, and Î that of î: both lose their mark
-
-
-@functools.cache
-def _accents() -> re.Pattern[str]:
-    # The mark comes before the look at its letter: marks are rare, and are quickly found.
-    letter = r"[[\p{Latin}\p{Greek}\p{Cyrillic}]&&\p{L}]"
-    return _compile(rf"(?V1)\p{{Mn}}(?<={letter}\p{{Mn}})\p{{Mn}}*")
-
-
-@functools.cache
-def _marks() -> re.Pattern[str]:
-    return _compile(r"\p{Mn}+")
-
-
 def _compile(pattern: str) -> re.Pattern[str]:
     import regex  # noqa: PLC0415
 

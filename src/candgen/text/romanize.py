@@ -1,11 +1,11 @@
-"""Romanising: letters of any script become a to z, in the way of the language where that matters.
+"""Romanization: transliteration of any script to a-z, by the rules of the language if it has some.
 
 >>> romanize("ивана брлиќ-мажураниќ"), romanize("महाराष्ट्र"), romanize("서울")
 ('ivana brlikj-mazuranikj', 'maharashtra', 'seoul')
 >>> romanize("търговище", "bg"), romanize("ведрище", "ru")
 ('targoviste', 'vedrisce')
 
-Tables of ours know the alphabets and abugidas that names often come in; anyascii knows the rest.
+`alphabets` and `brahmic` have the scripts of most names; anyascii has the rest.
 """
 
 import re
@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 
 from candgen.text import alphabets, brahmic
+from candgen.text.language_code import base_language
 
-_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _BEYOND_LATIN = re.compile("[^\x00-\u02ff\u1e00-\u1eff\u2000-\u206f]")
 _KANA = range(0x60, 0x62)
 _CONTEXTUAL = re.compile(  # combining accents, which are not, share a block with Greek
@@ -32,26 +33,26 @@ _HIRAGANA = {point: point - 0x60 for point in range(0x30A1, 0x30F7)}
 def romanize(text: str, language: str | None = None) -> str:
     """Return `text`, which is NFC, case folded and may have many lines, in lower-case ASCII.
 
-    What nobody knows how to romanise is left out. `language` is a wiki code; what follows a hyphen
-    does not matter, and a language without rules of its own is romanised by its scripts.
+    Characters without a romanization are left out. `language` is a wiki code; a language without
+    rules of its own is romanized by its scripts.
     """
     if text.isascii():
         return text
-    language = re.split("[-_]", language.lower())[0] if language else ""
+    language = base_language(language)
     if _CONTEXTUAL.search(text):
-        text = _by_neighbours(text, language)
+        text = _apply_context(text, language)
     letters = _letters(language if language in alphabets.LANGUAGES else "")
     if _BEYOND_LATIN.search(text):
         return text.translate(letters)
-    return _FOREIGN.sub(lambda run: run[0].translate(letters), text)  # most of it is ASCII
+    return _NOT_ASCII.sub(lambda run: run[0].translate(letters), text)  # most of it is ASCII
 
 
-def _by_neighbours(text: str, language: str) -> str:
-    """Romanise, or prepare, what depends on more than one character."""
+def _apply_context(text: str, language: str) -> str:
+    """Romanize, or prepare, the characters that depend on their neighbours."""
     blocks = {ord(character) >> 7 for character in set(text)}
     if not blocks.isdisjoint(brahmic.BLOCKS):
-        text = brahmic.sound_vowels(text, blocks, language)
-    for pattern, replacement in _rules(language, frozenset(blocks)):
+        text = brahmic.write_inherent_vowels(text, blocks, language)
+    for pattern, replacement in _select_rules(language, frozenset(blocks)):
         text = pattern.sub(replacement, text)
     if not blocks.isdisjoint(_KANA):
         text = _small_kana().sub(_syllable, text.translate(_HIRAGANA))
@@ -59,46 +60,45 @@ def _by_neighbours(text: str, language: str) -> str:
 
 
 @lru_cache(256)
-def _rules(language: str, blocks: frozenset[int]) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """The rules of all scripts that lie in these blocks, each once."""
+def _select_rules(language: str, blocks: frozenset[int]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Return the rules of all scripts that occupy these blocks, each once."""
     own = {**alphabets.RULES, **alphabets.RULES_OF.get(language, {})}
     found = dict.fromkeys(own[block] for block in sorted(blocks) if block in own)
     return tuple((re.compile(pattern), new) for rules in found for pattern, new in rules)
 
 
 class _Letters(dict[int, str]):
-    """What each code point becomes: filled as characters are met, since there are so many."""
+    """The romanization of each code point, filled when a character first occurs."""
 
-    def __init__(self, ours: Mapping[str, str]) -> None:
-        super().__init__({ord(letter): latin for letter, latin in ours.items()})
-        self.ours = frozenset(self)
+    def __init__(self, own: Mapping[str, str]) -> None:
+        super().__init__({ord(letter): latin for letter, latin in own.items()})
+        self.own = frozenset(self)
         self.update((point, chr(point)) for point in range(0x80))
 
     def __missing__(self, point: int) -> str:
         base = ord(unicodedata.normalize("NFD", chr(point))[0])
-        self[point] = self[base] if base in self.ours else _any_ascii(chr(point))
+        self[point] = self[base] if base in self.own else _any_ascii(chr(point))
         return self[point]
 
 
 @cache
 def _letters(language: str) -> Mapping[int, str]:
-    known = alphabets
     table = {
-        **brahmic.letters(),
-        **known.CYRILLIC,
-        **known.CYRILLIC_OF.get(language, {}),
-        **known.ARABIC,
-        **known.ARABIC_OF.get(language, {}),
-        **known.HEBREW,
-        **known.HEBREW_OF.get(language, {}),
-        **known.GREEK,
-        **known.ARMENIAN,
+        **brahmic.make_letter_table(),
+        **alphabets.CYRILLIC,
+        **alphabets.CYRILLIC_OF.get(language, {}),
+        **alphabets.ARABIC,
+        **alphabets.ARABIC_OF.get(language, {}),
+        **alphabets.HEBREW,
+        **alphabets.HEBREW_OF.get(language, {}),
+        **alphabets.GREEK,
+        **alphabets.ARMENIAN,
     }
     return _Letters(table)
 
 
 def _any_ascii(character: str) -> str:
-    """What anyascii says; its marks for how a letter is breathed are not what names are told by."""
+    """Return the transliteration by anyascii, without its marks for aspiration."""
     from anyascii import anyascii  # noqa: PLC0415
 
     latin: str = anyascii(character).lower()
@@ -113,7 +113,9 @@ def _small_kana() -> re.Pattern[str]:
 
 
 def _syllable(found: re.Match[str]) -> str:
-    """きゃ is kya, しゃ sha, ふぁ fa, うぃ wi, いぇ ye, and っ doubles the consonant after it.
+    """Return a syllable with a small kana: きゃ is kya, しゃ sha, ふぁ fa, うぃ wi, いぇ ye.
+
+    っ doubles the consonant after it.
 
     >>> romanize("サッポロ"), romanize("キャッチ"), romanize("ウィーン"), romanize("ファ")
     ('sapporo', 'kyatchi', 'win', 'fa')

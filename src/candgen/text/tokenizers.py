@@ -1,8 +1,8 @@
 """Tokenizers: a mention is a sequence of symbols, and its tokens are n-grams of symbols.
 
-What differs between tokenizers is only what a symbol is (a code point, a grapheme cluster, a word,
-the whole mention), how long the n-grams are, whether the sequence stands between boundary marks,
-and whether one symbol of an n-gram may be any. Everything after this file sees numbers.
+Tokenizers differ in the symbols (code points, grapheme clusters, words, the whole mention), in the
+length of the n-grams, in boundary marks before and after the sequence, and in wildcards for one
+symbol of an n-gram. All other modules see symbols as numbers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,16 +13,16 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from candgen.errors import ParameterError
+from candgen.errors import ParameterError, check_flag
 
 BOUNDARY = 0x110000
-"""The mark before and after a mention: the first number that is no code point."""
+"""The mark before and after a mention: the first number that is not a code point."""
 
 WILDCARD = 0x110001
-"""Any symbol, inside an n-gram: it cannot occur in text either."""
+"""Any symbol, inside an n-gram: not a code point either."""
 
 UNKNOWN = 0xFFFFFFFF
-"""A symbol that the index has never seen."""
+"""A symbol that is not in the index."""
 
 Unit = Literal["codepoint", "grapheme"]
 WordUnit = Literal["letters", "spaced"]
@@ -68,15 +68,12 @@ class CharNgrams:
             raise ParameterError(
                 f"CharNgrams unit is {self.unit!r}: choose 'codepoint' or 'grapheme'"
             )
-        if not isinstance(self.wildcards, bool):
-            raise ParameterError(
-                f"CharNgrams wildcards is {self.wildcards!r}: expected True or False"
-            )
+        check_flag("CharNgrams wildcards", self.wildcards)
 
     @property
     def cutter(self) -> Cutter | None:
-        """How to cut a text into symbols; None for code points, which need no cutting."""
-        return _graphemes() if self.unit == "grapheme" else None
+        """The function that cuts a text into symbols; None for code points."""
+        return _findall(r"\X") if self.unit == "grapheme" else None
 
     @property
     def bounded(self) -> bool:
@@ -84,7 +81,7 @@ class CharNgrams:
         return True
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of a text as a person reads them, in the order of ``ngrams``.
+        """Return the tokens of a text in readable form, in the order of ``ngrams``.
 
         ``^`` and ``$`` stand for the marks, ``*`` for a wildcard.
         """
@@ -96,7 +93,7 @@ class CharNgrams:
 
 @dataclass(frozen=True)
 class Words:
-    """Maximal runs of letters, marks and digits, or whatever white space separates.
+    """Maximal runs of letters, marks and digits, or of anything but white space.
 
     >>> Words().tokens("Saint-Pierre, 2nd")
     ['Saint', 'Pierre', '2nd']
@@ -114,11 +111,11 @@ class Words:
 
     @property
     def cutter(self) -> Cutter:
-        """How to cut a text into symbols."""
-        return _words() if self.unit == "letters" else str.split
+        """The function that cuts a text into symbols."""
+        return _findall(r"[\p{L}\p{M}\p{Nd}]+") if self.unit == "letters" else str.split
 
     def tokens(self, text: str) -> list[str]:
-        """The words of a text."""
+        """Return the words of a text."""
         return self.cutter(text)
 
 
@@ -135,11 +132,11 @@ class WholeMention:
 
     @property
     def cutter(self) -> Cutter:
-        """How to cut a text into symbols."""
+        """The function that cuts a text into symbols."""
         return _whole
 
     def tokens(self, text: str) -> list[str]:
-        """The mention, or nothing if it is empty."""
+        """Return the mention, or nothing if it is empty."""
         return _whole(text)
 
 
@@ -152,11 +149,10 @@ _KINDS: dict[str, type[Tokenizer]] = {
 
 
 def ngrams(symbols: Sequence[S], tokenizer: Tokenizer, *, wildcard: S) -> list[tuple[S, ...]]:
-    """The tokens of a row of symbols: n-grams by length and place, then their wildcard forms.
+    """Return the tokens of a row of symbols: n-grams by length and place, then wildcard forms.
 
     A form hides one symbol that is neither the first nor the last, and so never a boundary mark:
-    an n-gram has n - 2 of them. They stand in the order of their n-grams, and those of one n-gram
-    from left to right.
+    an n-gram has n - 2 forms. They are in the order of their n-grams, and then from left to right.
     """
     whole = [
         tuple(symbols[p : p + n])
@@ -173,7 +169,7 @@ def ngrams(symbols: Sequence[S], tokenizer: Tokenizer, *, wildcard: S) -> list[t
 
 
 def to_parameters(tokenizer: Tokenizer) -> dict[str, Any]:
-    """A tokenizer as data, to be stored with an index."""
+    """Return a tokenizer as data, to store it with an index."""
     for kind, cls in _KINDS.items():
         if type(tokenizer) is cls:
             return {"kind": kind, **vars(tokenizer)}
@@ -183,7 +179,7 @@ def to_parameters(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def from_parameters(parameters: Mapping[str, Any]) -> Tokenizer:
-    """The tokenizer that ``to_parameters`` described."""
+    """Return the tokenizer that ``to_parameters`` described."""
     options = dict(parameters)
     kind = options.pop("kind", None)
     if kind not in _KINDS:
@@ -194,8 +190,8 @@ def from_parameters(parameters: Mapping[str, Any]) -> Tokenizer:
         raise ParameterError(f"tokenizer {kind!r} does not take {options!r}") from None
 
 
-def codepoints(joined: str, *, bounded: bool = True) -> Symbols:
-    """The code points of many texts, one a line, as rows of symbols.
+def split_codepoints(joined: str, *, bounded: bool = True) -> Symbols:
+    """Return the code points of many texts, one a line, as rows of symbols.
 
     Neighbours share the mark between them, so that no text is copied twice.
     """
@@ -206,8 +202,10 @@ def codepoints(joined: str, *, bounded: bool = True) -> Symbols:
     return _between(text, breaks, bounded=bounded)
 
 
-def numbered(rows: Iterable[Sequence[str]], number: Mapping[str, int], *, bounded: bool) -> Symbols:
-    """Rows of strings as rows of symbols: each string's number, or UNKNOWN."""
+def number_symbols(
+    rows: Iterable[Sequence[str]], number: Mapping[str, int], *, bounded: bool
+) -> Symbols:
+    """Return rows of strings as rows of symbols: the number of each string, or UNKNOWN."""
     if bounded and len(number) > BOUNDARY:
         raise ParameterError(
             f"there are {len(number)} different grapheme clusters, and numbers for {BOUNDARY}: "
@@ -239,14 +237,7 @@ def _whole(text: str) -> list[str]:
 
 
 @cache
-def _graphemes() -> Cutter:
+def _findall(pattern: str) -> Cutter:
     import regex  # noqa: PLC0415
 
-    return regex.compile(r"\X").findall  # type: ignore[no-any-return]
-
-
-@cache
-def _words() -> Cutter:
-    import regex  # noqa: PLC0415
-
-    return regex.compile(r"[\p{L}\p{M}\p{Nd}]+").findall  # type: ignore[no-any-return]
+    return regex.compile(pattern).findall  # type: ignore[no-any-return]

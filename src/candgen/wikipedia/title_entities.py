@@ -1,23 +1,19 @@
 """Tables of (title, entity) that a user gives: the entities of pages."""
 
-import gzip
 import logging
 import os
-import zlib
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.parquet as pq
 
-from candgen.dumps.file_errors import explain_read_errors
 from candgen.errors import TableError, shown
+from candgen.tables.text_file import table_errors
+from candgen.tables.tsv import read_tsv
 
 _LOG = logging.getLogger("candgen")
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ENTITY_NAMES = ("entity", "qid", "wikidata", "item")
 _SCHEMA = pa.schema([("title", pa.large_string()), ("entity", pa.large_string())])
 
@@ -31,74 +27,24 @@ def read_ids(path: str | os.PathLike[str]) -> pa.Table:
     """
     where = Path(path)
     name = where.name.lower()
-    with explain_read_errors(where):
-        try:
-            if name.endswith(".parquet"):
-                table = _read_parquet(where)
-            elif name.endswith((".tsv", ".tsv.gz")):
-                table = _read_tsv(where)
-            else:
-                raise TableError(
-                    f"{where} has an unknown suffix, expected a name that ends in .tsv, .tsv.gz "
-                    "or .parquet"
-                )
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            message = f"{where} is cut short or damaged: copy or download it again"
-            raise TableError(message) from error
+    with table_errors(where):
+        if name.endswith(".parquet"):
+            table = _read_parquet(where)
+        elif name.endswith((".tsv", ".tsv.gz")):
+            table = _read_tsv(where)
+        else:
+            raise TableError(
+                f"{where} has an unknown suffix, expected a name that ends in .tsv, .tsv.gz "
+                "or .parquet"
+            )
     return _drop_repeated(_drop_incomplete(table, where), where)
 
 
-def _open(path: Path) -> BinaryIO:
-    zipped = path.name.lower().endswith(".gz")
-    return cast("BinaryIO", gzip.open(path, "rb")) if zipped else path.open("rb")
-
-
 def _read_tsv(path: Path) -> pa.Table:
-    with _open(path) as file:
-        first = file.readline().removeprefix(_BYTE_ORDER_MARK)
-        if not first.strip():
-            raise TableError(
-                f"{path} is empty, expected a header row with title and entity, separated by a tab"
-            )
-        header = first.decode("utf-8", "replace").rstrip("\r\n").split("\t")
-        wanted = [str(place) for place in _find_columns(header, f"{path}, in its header row,")]
-        try:
-            table = _parse(file, len(header), wanted)
-        except pa.ArrowException as error:
-            raise TableError(_describe_first_problem(path, len(header), str(error))) from error
-    return table.rename_columns(_SCHEMA.names)
-
-
-def _parse(file: BinaryIO, width: int, wanted: list[str]) -> pa.Table:
-    if not file.peek(1):  # type: ignore[attr-defined]
-        return pa.table({place: pa.array([], pa.large_string()) for place in wanted})
-    # Columns are named by their places: a name may be empty, or occur twice.
-    places = [str(place) for place in range(width)]
-    return pa.csv.read_csv(
-        file,
-        read_options=pa.csv.ReadOptions(column_names=places),
-        parse_options=pa.csv.ParseOptions(delimiter="\t", quote_char=False, escape_char=False),
-        convert_options=pa.csv.ConvertOptions(
-            include_columns=wanted,
-            column_types=dict.fromkeys(wanted, pa.large_string()),
-            strings_can_be_null=False,
-        ),
+    file = read_tsv(path, "title and entity")
+    return pa.table(
+        file.columns(_find_columns(file.header, f"{path}, in its header row,")), schema=_SCHEMA
     )
-
-
-def _describe_first_problem(path: Path, width: int, otherwise: str) -> str:
-    """Return the message for the first invalid line, which Arrow does not always name."""
-    with _open(path) as file:
-        for number, line in enumerate(file, start=1):
-            found = line.rstrip(b"\r\n").count(b"\t") + 1
-            if line.strip(b"\r\n") and found != width:
-                return f"{path} line {number}: expected {width} columns, found {found}"
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                byte = f"0x{line[error.start]:02x}"
-                return f"{path} line {number}: byte {byte} is not UTF-8: save the file as UTF-8"
-    return f"{path} is not a valid TSV file: {otherwise.splitlines()[0]}"
 
 
 def _read_parquet(path: Path) -> pa.Table:

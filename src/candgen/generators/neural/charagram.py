@@ -21,10 +21,10 @@ from candgen.generators.neural.training_data import EncoderName, Weights
 from candgen.index.token_index import place_of
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
-from candgen.tables.source_mentions import SourceMention, Sources
+from candgen.tables.source_mentions import SourceMention, SourceMentions
 from candgen.tables.string_table import StringTable
 from candgen.text.normalize import normalize_many
 
@@ -50,7 +50,7 @@ class Charagram:
     vectors: npt.NDArray[np.float32]
     spelling: Spelling
     weights: Weights
-    sources: Sources
+    sources: SourceMentions
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Any]
     calibration: Calibration = DEFAULT_CALIBRATION
@@ -194,7 +194,7 @@ class Charagram:
         return Contents("charagram", self.parameters, arrays, self.inputs)
 
     @classmethod
-    def from_stored(cls, stored: Stored) -> "Charagram":
+    def from_stored(cls, stored: StoredIndex) -> "Charagram":
         """The generator that was saved."""
         parameters, arrays = stored.parameters, stored.arrays
         return cls(
@@ -204,7 +204,9 @@ class Charagram:
                 strip_prefix("spelling", arrays), TOKENIZERS[parameters["encoder"]]
             ),
             strip_prefix("weights", arrays),
-            Sources.from_arrays(strip_prefix("sources", arrays), languages=parameters["sources"]),
+            SourceMentions.from_arrays(
+                strip_prefix("sources", arrays), languages=parameters["sources"]
+            ),
             parameters,
             stored.inputs,
             Calibration.from_stored(stored),

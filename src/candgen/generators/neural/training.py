@@ -39,7 +39,7 @@ from candgen.generators.neural.training_pairs import (
 from candgen.protocols import Progress
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
-from candgen.tables.source_mentions import Sources
+from candgen.tables.source_mentions import SourceMentions
 from candgen.tables.string_table import StringTable
 from candgen.text.normalize import check_normalizer, normalize_many
 from candgen.text.tokenizers import CharNgrams
@@ -104,7 +104,7 @@ class Taught(NamedTuple):
     vectors: npt.NDArray[np.float32]
     spelling: Spelling
     weights: Weights
-    sources: Sources
+    sources: SourceMentions
     parameters: dict[str, Any]
     inputs: dict[str, Any]
 
@@ -238,7 +238,7 @@ def _train(
 
 def _sources(
     tables: Mapping[str, MentionTable], english: MentionTable, names: Names, space: Integers
-) -> Sources:
+) -> SourceMentions:
     """The mentions of the space's entities, and their English names where "en" is no pivot."""
     position = np.full(len(names) + 1, -1, np.int64)  # the last one is for entities without a name
     position[space] = np.arange(len(space))
@@ -246,7 +246,7 @@ def _sources(
     if ENGLISH not in shown:
         shown[ENGLISH] = MentionTable.from_arrow(english.arrow.take(pa.array(names.row[space])))
     rows = {each: position[names.places(table.arrow["entity"])] for each, table in shown.items()}
-    return Sources.gather(shown, rows, len(space))
+    return SourceMentions.gather(shown, rows, len(space))
 
 
 def _inputs(tables: Mapping[str, MentionTable], english: MentionTable) -> dict[str, Any]:

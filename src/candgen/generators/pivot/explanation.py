@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from candgen.index.token_index import Match, TokenIndex
-from candgen.tables.source_mentions import SourceMention, Sources
+from candgen.tables.source_mentions import SourceMention, SourceMentions
 from candgen.text.normalize import normalize
 
 
@@ -74,7 +74,7 @@ class Explanation:
 
 def explain(
     index: TokenIndex,
-    sources: Sources,
+    sources: SourceMentions,
     parameters: Mapping[str, Any],
     mention: str,
     entity: str,
@@ -116,7 +116,7 @@ def explain(
     )
 
 
-def _by_layer(matches: list[Match], sources: Sources, lam: float) -> dict[str, float]:
+def _by_layer(matches: list[Match], sources: SourceMentions, lam: float) -> dict[str, float]:
     """What each language made of a score where each has a layer of its own."""
     made = np.zeros(len(sources.languages))
     for match in matches:
@@ -140,7 +140,7 @@ def _by_counts(
 
 
 def _counted(
-    index: TokenIndex, sources: Sources, parameters: Mapping[str, Any], number: int
+    index: TokenIndex, sources: SourceMentions, parameters: Mapping[str, Any], number: int
 ) -> dict[str, dict[int, float]]:
     """alpha_l * n_l(t, e) of one entity, counted again from its mentions."""
     alpha = parameters["alpha"]

@@ -19,9 +19,9 @@ from candgen.index.fusion import Fusion, build_index, check_fusion
 from candgen.index.token_index import Hits, TokenIndex
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
-from candgen.tables.source_mentions import SourceMention, Sources
+from candgen.tables.source_mentions import SourceMention, SourceMentions
 from candgen.text.normalize import check_normalizer, normalize_many
 from candgen.text.tokenizers import CharNgrams, Tokenizer, from_parameters, to_parameters
 
@@ -45,7 +45,7 @@ class PivotTokenIndex:
     """
 
     token_index: TokenIndex
-    sources: Sources
+    sources: SourceMentions
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Any]
     calibration: Calibration = DEFAULT_CALIBRATION
@@ -128,7 +128,7 @@ class PivotTokenIndex:
             }
             for each, table in tables.items()
         }
-        sources = Sources.gather(tables, counts.entity_of_row, len(counts.entities))
+        sources = SourceMentions.gather(tables, counts.entity_of_row, len(counts.entities))
         progress("done", 1.0)
         return cls(index, sources, parameters, inputs)
 
@@ -262,7 +262,7 @@ class PivotTokenIndex:
         return Contents("pti", self.parameters, arrays, self.inputs)
 
     @classmethod
-    def from_stored(cls, stored: Stored) -> "PivotTokenIndex":
+    def from_stored(cls, stored: StoredIndex) -> "PivotTokenIndex":
         """The index that was saved."""
         parameters = stored.parameters
         token_index = TokenIndex.from_arrays(
@@ -270,7 +270,7 @@ class PivotTokenIndex:
             tokenizer=from_parameters(parameters["tokenizer"]),
             threshold=parameters["threshold"],
         )
-        sources = Sources.from_arrays(
+        sources = SourceMentions.from_arrays(
             strip_prefix("sources", stored.arrays), languages=parameters["languages"]
         )
         calibration = Calibration.from_stored(stored)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from candgen.index.token_index import TokenIndex
 from candgen.kernels import score_breakdown as kernels
-from candgen.tables.source_mentions import Sources
+from candgen.tables.source_mentions import SourceMentions
 from candgen.text.normalize import normalize_many
 
 Floats = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ class Shares(NamedTuple):
 
 def shares(
     index: TokenIndex,
-    sources: Sources,
+    sources: SourceMentions,
     parameters: Mapping[str, Any],
     text: str,
     numbers: Sequence[int],
@@ -58,7 +58,7 @@ def _kept(probabilities: Floats, least: float) -> Floats:
 
 def _by_language(
     index: TokenIndex,
-    sources: Sources,
+    sources: SourceMentions,
     parameters: Mapping[str, Any],
     numbers: npt.NDArray[np.int64],
     tokens: npt.NDArray[np.int64],

@@ -30,7 +30,7 @@ from candgen.protocols import (
     no_progress,
 )
 from candgen.storage import index_folder
-from candgen.storage.index_folder import Contents, Stored, add_prefix, strip_prefix
+from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.source_mentions import SourceMention
@@ -223,7 +223,7 @@ class Rerank:
         )
 
     @classmethod
-    def from_stored(cls, stored: Stored, open_part: Callable[[Stored], Any]) -> "Rerank":
+    def from_stored(cls, stored: StoredIndex, open_part: Callable[[StoredIndex], Any]) -> "Rerank":
         """What was saved; ``open_part`` makes a generator of what is stored of it."""
         made = cls.__new__(cls)
         made.calibration = Calibration.from_stored(stored)
