@@ -27,7 +27,7 @@ from world import load_world, make_queries
 
 import candgen
 from candgen.generators.rerank.rerank import Rerank, stage
-from candgen.kernels.edit_model import likeness_rows
+from candgen.kernels.edit_model import similarity_rows
 from candgen.paper.corpus import Corpus, parse_pair
 from candgen.paper.published import PAIRS
 from candgen.text.normalize import normalize_many
@@ -100,9 +100,9 @@ def in_kernel(second: Rerank, mentions: Sequence[str]) -> tuple[float, None]:
     seconds = []
 
     def timed(*args: object) -> None:
-        seconds.append(cpu_time(partial(likeness_rows, *args))[0])
+        seconds.append(cpu_time(partial(similarity_rows, *args))[0])
 
-    with patch.object(stage, "likeness_rows", timed):
+    with patch.object(stage, "similarity_rows", timed):
         second.candidates(mentions, K)
     return sum(seconds), None
 
@@ -113,7 +113,7 @@ def speed(
     """Milliseconds a query of each stage and of the peers, in turn."""
     mentions = list(dict.fromkeys(mentions))
     answers = first.candidates(mentions, DEPTH, threads=1)
-    translations = [text for text in both.stage.translated(mentions) if text is not None]
+    translations = [text for text in both.stage.translate(mentions) if text is not None]
     second = Rerank.__new__(Rerank)
     second.__dict__.update(both.__dict__, generator=Replay(first, [*mentions, *translations]))
     asked = compared(both, mentions, answers)

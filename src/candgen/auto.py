@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -114,8 +114,7 @@ def build_auto(
     reasons.append(_why_stage(report, tried))
     whole = Training(pivots, target, language, progress=progress)  # type: ignore[arg-type]
     index: Any = RERANK(whole, parameters)
-    index.stage = replace(index.stage, weights=tried.weights)
-    index.learned["queries"] = tried.learned["queries"]
+    index = index.with_weights(tried.weights, queries=tried.learned["queries"])
     reasons.append(f"The index is built from all {len(target):,} pairs of the target.")
     progress("calibrating on dev", 0.0)
     calibration = Calibration.learn(tried, parts.dev)

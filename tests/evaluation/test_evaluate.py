@@ -402,7 +402,9 @@ def test_the_best_generator_is_kept_and_no_other(training):
 
 
 def test_an_unknown_parameter_is_refused(training):
-    with pytest.raises(ParameterError, match="'mu' is no parameter of this method: use alpha, lam"):
+    with pytest.raises(
+        ParameterError, match="'mu' is not a parameter of this method: use alpha, lam"
+    ):
         tune(PTI, training, QUERIES, grid={"mu": [1]})
     with pytest.raises(ParameterError, match="at least one"):
         tune(PTI, training, QUERIES, grid={"lam": []})
@@ -444,7 +446,7 @@ def test_alpha_of_several_pivots_is_tried_without_a_target():
 
 
 def test_unknown_fixed_parameters_are_refused(training):
-    with pytest.raises(ParameterError, match="'treshold' is no parameter of this method"):
+    with pytest.raises(ParameterError, match="'treshold' is not a parameter of this method"):
         tune(PTI, training, QUERIES, fixed={"treshold": 0.5})
     with pytest.raises(ParameterError, match="tokenizer is 'abc'"):
         tune(PTI, training, QUERIES, fixed={"tokenizer": "abc"})

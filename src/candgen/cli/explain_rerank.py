@@ -8,7 +8,7 @@ from candgen.cli.output import show, table, visible
 if TYPE_CHECKING:
     from candgen.generators.rerank.edit_model import Edit
     from candgen.generators.rerank.explanation import Property, RerankExplanation
-    from candgen.generators.rerank.translations import Word
+    from candgen.generators.rerank.translations import TranslatedWord
 
 SPACE = "␣"
 """A space that comes, goes or changes, so that it can be seen."""
@@ -36,7 +36,7 @@ def show_rerank(explanation: "RerankExplanation") -> None:
         show("It has no name that the mention could be compared with.")
 
 
-def _translated(words: "Sequence[Word]") -> str:
+def _translated(words: "Sequence[TranslatedWord]") -> str:
     """Which words were translated, and how likely these translations are."""
     each = (f"{visible(a)} is {visible(b)} (p = {share:.2f})" for a, b, share in words)
     return f", where {', '.join(each)}" if words else ""

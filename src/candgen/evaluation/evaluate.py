@@ -17,7 +17,7 @@ from candgen.protocols import (
     Method,
     Progress,
     Ranks,
-    Searched,
+    SearchResult,
     Training,
     covers,
     gold_rank,
@@ -161,7 +161,7 @@ def _search(
     if method.search is None or weighed or len(training.pivots) < 2:
         return None
     lams = grid.pop("lam", [fixed["lam"]] if "lam" in fixed else None)
-    ends: list[tuple[Trial, Searched]] = []
+    ends: list[tuple[Trial, SearchResult]] = []
     trials: list[Trial] = []
     for values in product(*grid.values()):
         choice = dict(zip(grid, values, strict=True))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from candgen.generators.pivot.score_breakdown import Shares
+from candgen.generators.pivot.explanation import Shares
 from candgen.service.api import DEPTH
 from candgen.service.loaded_index import Opened
 from candgen.service.reconcile_queries import Asked

@@ -467,5 +467,5 @@ def test_the_numbers_of_the_paper():
     expected = {"dimensions": 300, "epochs": 200, "patience": 50, "pairs": 80_000, "seed": 0}
     assert expected.items() <= defaults.items()
     assert TOKENIZERS["ngrams"] == CharNgrams(2, 5)
-    assert (encoders.RATES["ngrams"], encoders.BATCH) == (0.1, 64)
+    assert (encoders.LEARNING_RATES["ngrams"], encoders.BATCH_SIZE) == (0.1, 64)
     assert CHARAGRAM.grid == {"mu": (0.01, 0.1, 0.2)}

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from candgen.errors import CandgenError
 from candgen.generators.neural.inference import ENCODERS
 from candgen.generators.neural.token_rows import Rows
-from candgen.generators.neural.training_data import Dev, Lesson, Plan, Show, other_names, study
+from candgen.generators.neural.training_data import (
+    Dev,
+    EpochProgress,
+    Plan,
+    TrainingSet,
+    other_names,
+    run_epochs,
+)
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: candgen[neural]")
 
@@ -124,8 +131,8 @@ def test_every_other_name_is_as_likely():
     assert times == pytest.approx(10_000, rel=0.05)
 
 
-def lesson(**changes):
-    whole = Lesson(
+def training_set(**changes):
+    whole = TrainingSet(
         rows([0, 1], [2, 3], [0, 3], [1, 2]),
         rows([0], [1], [2], [0, 1]),
         np.array([0, 1, 2, 1]),
@@ -172,10 +179,10 @@ def one_epoch(some):
 @pytest.mark.parametrize("weight", [[1, 1, 1, 1], [1, 0.1, 0.1, 1], [0, 0, 1, 0]])
 def test_an_epoch_is_that_of_the_formula(weight):
     """Four pairs are one batch: the loss is a weighted sum, and the step is 0.1 of its gradient."""
-    some = lesson(weight=np.array(weight, np.float32))
+    some = training_set(weight=np.array(weight, np.float32))
     expected, loss = one_epoch(some)
     sides = encoders._begin(some, plan(), torch.device("cpu"))
-    show = Show(nothing, "epoch 1", 1, 1)
+    show = EpochProgress(nothing, "epoch 1", 1, 1)
     found = encoders._epoch(sides, some, np.random.default_rng((0, 1)), 0.1, show)
     assert found == pytest.approx(loss, rel=1e-5)
     for one, other in zip(sides.weights(), expected, strict=True):
@@ -184,7 +191,7 @@ def test_an_epoch_is_that_of_the_formula(weight):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_training_brings_the_loss_down(name):
-    made = encoders.train(lesson(), plan(encoder=name, epochs=40, tokens=(4, 3)), nothing)
+    made = encoders.train(training_set(), plan(encoder=name, epochs=40, tokens=(4, 3)), nothing)
     losses = made.history.losses
     assert len(losses) == 40
     assert np.mean(losses[-5:]) < np.mean(losses[:5]) / 2
@@ -193,8 +200,8 @@ def test_training_brings_the_loss_down(name):
 
 
 def test_the_number_of_numbers():
-    assert encoders.train(lesson(), plan(epochs=1), nothing).numbers == (4 + 3) * 8 + 2 * 8
-    of_cnn = encoders.train(lesson(), plan(encoder="cnn", epochs=1), nothing).numbers
+    assert encoders.train(training_set(), plan(epochs=1), nothing).numbers == (4 + 3) * 8 + 2 * 8
+    of_cnn = encoders.train(training_set(), plan(encoder="cnn", epochs=1), nothing).numbers
     widths = sum(2 * (64 * width + 1) for width in (2, 3, 4, 5))
     assert of_cnn == (4 + 3) * 64 + 2 * (widths + 8 * 8 + 8)
 
@@ -202,12 +209,12 @@ def test_the_number_of_numbers():
 def test_the_best_state_is_put_back(monkeypatch):
     recalls = iter([10.0, 30.0, 30.0, 20.0])
     monkeypatch.setattr(encoders, "_recall", lambda *_: next(recalls))
-    some = lesson(dev=Dev(rows([0]), np.array([0]), np.array([0])))
+    some = training_set(dev=Dev(rows([0]), np.array([0]), np.array([0])))
     stopped = encoders.train(some, plan(epochs=9, patience=2), nothing)
     assert stopped.history.best == 2
     assert stopped.history.recalls == [10.0, 30.0, 30.0, 20.0]
-    second = encoders.train(lesson(), plan(epochs=2), nothing)
-    last = encoders.train(lesson(), plan(epochs=4), nothing)
+    second = encoders.train(training_set(), plan(epochs=2), nothing)
+    last = encoders.train(training_set(), plan(epochs=4), nothing)
     assert np.array_equal(stopped.weights["table"], second.weights["table"])
     assert np.array_equal(stopped.vectors, second.vectors)
     assert not np.array_equal(stopped.weights["table"], last.weights["table"])
@@ -217,7 +224,7 @@ def test_the_number_of_threads_is_put_back(monkeypatch):
     seen = []
     monkeypatch.setattr(encoders, "_epoch", lambda *_: seen.append(torch.get_num_threads()) or 1.0)
     before = torch.get_num_threads()
-    encoders.train(lesson(), plan(epochs=1), nothing)
+    encoders.train(training_set(), plan(epochs=1), nothing)
     assert seen == [1]
     assert torch.get_num_threads() == before
 
@@ -233,7 +240,7 @@ def studied(recalls, **changes):
         show(1.0)
         return left.pop(0)
 
-    history = study(
+    history = run_epochs(
         plan(**changes),
         learn=lambda _: 1.0,
         judge=judge,
@@ -265,7 +272,7 @@ def test_study_says_how_far_it_is():
 
 
 def test_without_a_judge_the_last_epoch_is_the_best():
-    history = study(
+    history = run_epochs(
         plan(epochs=3, patience=1),
         learn=lambda _: 2.0,
         judge=None,
@@ -290,7 +297,7 @@ def test_devices():
 def test_a_gpu_learns_the_same(name):
     dev = Dev(rows([0, 1], [2]), np.array([0, 1]), np.array([0, 0]))
     on_cpu, on_gpu = (
-        encoders.train(lesson(dev=dev), plan(encoder=name, device=device), nothing)
+        encoders.train(training_set(dev=dev), plan(encoder=name, device=device), nothing)
         for device in ("cpu", "cuda")
     )
     assert on_gpu.vectors == pytest.approx(on_cpu.vectors, abs=1e-3)
@@ -300,17 +307,17 @@ def test_a_gpu_learns_the_same(name):
 @pytest.mark.parametrize("with_dev", [False, True])
 def test_training_that_overflows_is_refused(monkeypatch, with_dev):
     """And never taken for the best epoch."""
-    monkeypatch.setitem(encoders.RATES, "ngrams", float("nan"))
+    monkeypatch.setitem(encoders.LEARNING_RATES, "ngrams", float("nan"))
     dev = Dev(rows([0, 1]), np.array([0]), np.array([0])) if with_dev else None
     with pytest.raises(CandgenError, match="training 'ngrams' went out of bounds: try another"):
-        encoders.train(lesson(dev=dev), plan(epochs=2), nothing)
+        encoders.train(training_set(dev=dev), plan(epochs=2), nothing)
 
 
 def test_a_dev_query_is_lost_where_numbers_overflow():
     dev = Dev(rows([0, 1]), np.array([0]), np.array([0]))
-    some = lesson(dev=dev, entities=np.array([31, 40, 1]))
+    some = training_set(dev=dev, entities=np.array([31, 40, 1]))
     sides = encoders._begin(some, plan(), torch.device("cpu"))
-    show = Show(nothing, "epoch 1", 1, 1)
+    show = EpochProgress(nothing, "epoch 1", 1, 1)
     sides.name.table[1] = -sides.name.table[0]
     sides.name.table[2] = -sides.name.table[0]
     sides.mention.table[0] = sides.name.table[0]
@@ -327,7 +334,7 @@ def test_a_dev_query_is_lost_where_numbers_overflow():
 def test_long_names_are_encoded_a_few_at_a_time(monkeypatch, name):
     """And their vectors are the same."""
     long = rows(*([at % 3] * length for at, length in enumerate([1, 3, 5, 200])))
-    some = lesson(names=long, entities=np.ones(4, np.int64))
+    some = training_set(names=long, entities=np.ones(4, np.int64))
     together = encoders.train(some, plan(encoder=name, epochs=1), nothing).vectors
     sizes = []
     encode = encoders._Ragged.take

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candgen.generators.neural.english_names import Names
-from candgen.generators.neural.training_pairs import draw, find_golds, number_names
+from candgen.generators.neural.training_pairs import draw_pairs, find_golds, number_names
 from candgen.tables.mention_table import MentionTable
 
 
@@ -49,7 +49,7 @@ def test_names_are_those_of_a_dictionary(rows):
 def drawn(tables, english, **options):
     names = Names.of(english, normalizer="default")
     defaults = {"target": None, "mu": 0.1, "pairs": 10, "normalizer": "default", "seed": 0}
-    found = draw(tables, names, **{**defaults, **options})
+    found = draw_pairs(tables, names, **{**defaults, **options})
     entities = names.entities.to_pylist()
     rows = zip(found.pairs.mention, found.pairs.place.tolist(), found.weight.tolist(), strict=True)
     return [(m, entities[place], round(weight, 6)) for m, place, weight in rows], found.used

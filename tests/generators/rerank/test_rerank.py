@@ -12,7 +12,7 @@ from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query,
 from candgen.generators import METHODS
 from candgen.generators.conformance import check_generator
 from candgen.generators.rerank.rerank import Rerank
-from candgen.generators.rerank.weights import FIXED, Weights
+from candgen.generators.rerank.weights import DEFAULT_WEIGHTS, Weights
 from candgen.protocols import Training, covers
 from candgen.text.normalize import normalize
 from tests.generators.test_conformance import SPLIT, TABLES
@@ -101,7 +101,7 @@ def test_the_order_is_what_the_oracle_says(
         depth=depth,
     )
     slow = oracle(rerank, {"is": pivot}, target)
-    texts = rerank.stage.translated(queries)
+    texts = rerank.stage.translate(queries)
     for query, text, found in zip(queries, texts, rerank.candidates(queries, k), strict=True):
         asked_as = answer if text in queries else other
         more = None if text is None or depth == 1 else (text, asked_as)
@@ -164,10 +164,10 @@ def test_the_score_by_hand():
     first = Listed(("Q2", 4.0), ("Q1", 2.0))
     rerank = Rerank(first, pivots={"is": names}, normalizer="none", weights=weights)
     (answer,) = rerank.candidates(["abc"])
-    alike = rerank.stage.edits.likeness("abc", "abc")
+    alike = rerank.stage.edits.similarity("abc", "abc")
     v = 1.5 * math.log(0.5) + 5.0 * alike + 0.2 * math.log(2) + 0.1 * 2 * math.log(4) + 0.3
     assert answer[0] == ("Q1", pytest.approx(1 + (1 + v / (1 + v)) / 2))
-    v = 5.0 * rerank.stage.edits.likeness("abc", "xyz") + (0.2 + 0.1 * 2) * math.log(2)
+    v = 5.0 * rerank.stage.edits.similarity("abc", "xyz") + (0.2 + 0.1 * 2) * math.log(2)
     assert answer[1] == ("Q2", pytest.approx(1 + (1 + v / (1 + v)) / 2))
 
 
@@ -206,7 +206,7 @@ def test_many_mentions_at_once(monkeypatch):
     rerank = Rerank(pti())
     asked = ["Vín", "Rín", "", "Wien"] * 5
     expected = rerank.candidates(asked)
-    monkeypatch.setattr("candgen.generators.rerank.rerank.AT_ONCE", 3)
+    monkeypatch.setattr("candgen.generators.rerank.rerank.MENTIONS_AT_ONCE", 3)
     assert rerank.candidates(asked) == expected
     assert rerank.candidates([]) == []
 
@@ -298,7 +298,7 @@ def test_dev_is_never_among_the_names():
     with_dev = METHODS["rerank"](training, {})
     without = METHODS["rerank"](Training({"is": TABLES["is"]}, SPLIT.train, "fo"), {})
     assert with_dev.learned["queries"] > 0 == without.learned["queries"]
-    assert with_dev.weights != without.weights == FIXED
+    assert with_dev.weights != without.weights == DEFAULT_WEIGHTS
     for name, array in with_dev.stage.arrays().items():
         assert array.tolist() == without.stage.arrays()[name].tolist()
     only = {with_dev.stage.texts([query.mention])[0] for query in SPLIT.dev if query.type != "easy"}
@@ -317,8 +317,8 @@ def test_dev_chooses_weights_that_make_golds_likelier():
         {"first": index, "fixed": Rerank(index), "learned": learned}, SPLIT.dev, ks=(1,)
     )
     assert found.recall("learned", k=1) >= found.recall("first", k=1)
-    assert Rerank(index, dev=SPLIT.dev, weights=FIXED).weights == FIXED
-    assert Rerank(index, dev=[Query("nobody", "Q0", "hard")]).weights == FIXED
+    assert Rerank(index, dev=SPLIT.dev, weights=DEFAULT_WEIGHTS).weights == DEFAULT_WEIGHTS
+    assert Rerank(index, dev=[Query("nobody", "Q0", "hard")]).weights == DEFAULT_WEIGHTS
 
 
 def test_queries_that_leak_are_told_of(caplog):
@@ -377,7 +377,7 @@ def test_whom_an_entity_is_compared_with():
 def test_what_cannot_be_explained():
     with pytest.raises(
         CandgenError,
-        match=r"'Q1' is not among the 4 candidates that the second stage saw for 'Vín'",
+        match=r"'Q1' is not among the 4 candidates that the second stage compared for 'Vín'",
     ):
         Rerank(pti(tokenizer=candgen.CharNgrams(1, 2))).explain("Vín", "Q1")
     with pytest.raises(CandgenError, match=r"mention 0 is 7: expected a string"):

@@ -9,7 +9,7 @@ from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query,
 from candgen.evaluation.evaluate import tune
 from candgen.generators import METHODS
 from candgen.generators.rerank.rerank import Rerank
-from candgen.generators.rerank.weights import FIXED
+from candgen.generators.rerank.weights import DEFAULT_WEIGHTS
 from candgen.protocols import Training
 from candgen.storage import index_folder
 from candgen.text.normalize import normalize_many
@@ -28,8 +28,11 @@ from tests.generators.test_conformance import SPLIT, TABLES
         ({"normalizer": "greek"}, "greek"),
         ({"weights": {"score": 1.0}}, "expected a finite number for each of score, likeness"),
         ({"weights": 7}, "weights is 7: expected a finite number for each of score"),
-        ({"weights": FIXED._replace(score=math.nan)}, "expected a finite number for each"),
-        ({"weights": FIXED._replace(score="much")}, "expected a finite number for each"),
+        (
+            {"weights": DEFAULT_WEIGHTS._replace(score=math.nan)},
+            "expected a finite number for each",
+        ),
+        ({"weights": DEFAULT_WEIGHTS._replace(score="much")}, "expected a finite number for each"),
         ({"pivots": {"is": 7}}, "the table of 'is' is 7: expected a MentionTable"),
         ({"pivots": {"": ICELANDIC}}, "'' is not the name of a language"),
         ({"target": [("Vín", "Q1")]}, "expected a MentionTable"),

@@ -7,7 +7,7 @@ import pytest
 import candgen
 from candgen import MentionTable, PivotTokenIndex, Query
 from candgen.generators.conformance import check_generator
-from candgen.generators.rerank.name_pairs import partner
+from candgen.generators.rerank.name_pairs import choose_partner
 from candgen.generators.rerank.rerank import Rerank
 from candgen.generators.rerank.spellings import normalized_rows
 from tests.generators.rerank.test_rerank import Listed
@@ -49,7 +49,7 @@ def pti(normalizer="latin"):
 
 def test_words_are_translated_and_the_others_keep_their_script():
     stage = rerank(Listed()).stage
-    assert stage.translated(["लेना नदी", "लेना", "", "नदी", "Volga नदी"]) == [
+    assert stage.translate(["लेना नदी", "लेना", "", "नदी", "Volga नदी"]) == [
         "लेना river",
         None,
         None,
@@ -62,8 +62,8 @@ def test_what_stays_the_same_when_it_is_compared_is_no_translation():
     serbian = MentionTable.from_pairs([("Битола", "Q1"), ("кафа", "Q2")])
     own = MentionTable.from_pairs([("Битола", "Q1"), ("кафе", "Q2")])
     stage = Rerank(Listed(), pivots={"sr": serbian}, target=own, language="mk").stage
-    assert stage.lexicon.entry("bitola").translation == "битола"
-    assert stage.translated(["Битола", "Bitola", "кафе"]) == [None, None, "кафа"]
+    assert stage.translations.entry("bitola").translation == "битола"
+    assert stage.translate(["Битола", "Bitola", "кафе"]) == [None, None, "кафа"]
 
 
 @pytest.mark.parametrize("depth", [2, 3, 4, 7])
@@ -94,7 +94,7 @@ def test_what_only_the_translation_finds_is_not_called_the_same():
     own = MentionTable.from_pairs([("x", "Q5"), ("x", "Q6")])
     first = Asked(x=[("Q6", 1.0)], b=[("Q5", 1.0), ("Q6", 0.5)])
     both = Rerank(first, pivots={"en": words}, target=own, depth=4)
-    assert both.stage.translated(["x"]) == ["b"]
+    assert both.stage.translate(["x"]) == ["b"]
     told = {e: both.explain("x", e) for e in ("Q5", "Q6")}
     same = {e: each.properties[-1].value for e, each in told.items()}
     assert same == {"Q5": 0.0, "Q6": 1.0}
@@ -122,18 +122,18 @@ def test_words_come_from_the_language_with_most_to_learn_from():
     few = MentionTable.from_pairs([("reka Amur", "Q1")])
     tables = {"": MARATHI, "bg": few, "en": ENGLISH}
     rows = normalized_rows(tables, "latin", dict.fromkeys(tables, "mr"))
-    assert partner(rows, joint=True) == 2
+    assert choose_partner(rows, joint=True) == 2
     pivots = {name: table for name, table in tables.items() if name}
     rows = normalized_rows(pivots, "latin", dict.fromkeys(pivots, "mr"))
-    assert partner(rows, joint=False) == 0  # each has one that the other has too
+    assert choose_partner(rows, joint=False) == 0  # each has one that the other has too
     alone = normalized_rows({"en": ENGLISH}, "latin", {"en": "en"})
-    assert partner(alone, joint=False) is partner(alone, joint=True) is None
+    assert choose_partner(alone, joint=False) is choose_partner(alone, joint=True) is None
 
 
 def test_without_a_target_words_come_from_two_pivots():
     hindi = MentionTable.from_pairs([("अमूर नदी", "Q1"), ("डॉन नदी", "Q2"), ("वोल्गा नदी", "Q4")])
     both = Rerank(Listed(), pivots={"en": ENGLISH, "hi": hindi}, language="mr")
-    assert both.stage.translated(["लेना नदी"]) == ["लेना river"]
+    assert both.stage.translate(["लेना नदी"]) == ["लेना river"]
 
 
 def test_rules_hold_and_files_keep_it(tmp_path):

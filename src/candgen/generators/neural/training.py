@@ -24,15 +24,15 @@ from candgen.generators.neural.training_data import (
     Dev,
     EncoderName,
     Integers,
-    Lesson,
     Plan,
-    Trained,
+    TrainingResult,
+    TrainingSet,
     Weights,
 )
 from candgen.generators.neural.training_pairs import (
-    Drawn,
     NumberedNames,
-    draw,
+    WeightedPairs,
+    draw_pairs,
     find_golds,
     number_names,
 )
@@ -53,11 +53,11 @@ TOKENIZERS: Mapping[str, CharNgrams] = {
 }
 """What each encoder reads: n-grams, or single characters between two marks."""
 
-LEAST: Mapping[str, int] = {"ngrams": 1, "lstm": 3, "cnn": 3}
+MIN_KNOWN_TOKENS: Mapping[str, int] = {"ngrams": 1, "lstm": 3, "cnn": 3}
 """How many known tokens a mention needs to say anything: two marks do not."""
 
 
-MOST_DIMENSIONS = 10_000
+MAX_DIMENSIONS = 10_000
 
 
 class Options(NamedTuple):
@@ -73,7 +73,7 @@ class Options(NamedTuple):
     normalizer: str
 
     def check(self) -> None:
-        """Refuse what makes no sense."""
+        """Raise ParameterError if an option is invalid."""
         check_normalizer(self.normalizer)
         check_weight("mu", self.mu)
         if self.encoder not in TOKENIZERS:
@@ -86,9 +86,9 @@ class Options(NamedTuple):
                 raise ParameterError(
                     f"{name} is {value!r}: expected a whole number of at least {least}"
                 )
-        if self.dimensions > MOST_DIMENSIONS:
+        if self.dimensions > MAX_DIMENSIONS:
             raise ParameterError(
-                f"dimensions is {self.dimensions}: expected at most {MOST_DIMENSIONS:,}"
+                f"dimensions is {self.dimensions}: expected at most {MAX_DIMENSIONS:,}"
             )
         if self.encoder == "lstm" and self.dimensions % 2:
             raise ParameterError(
@@ -97,7 +97,7 @@ class Options(NamedTuple):
             )
 
 
-class Taught(NamedTuple):
+class TrainedFields(NamedTuple):
     """The fields of a Charagram."""
 
     entities: StringTable
@@ -109,7 +109,7 @@ class Taught(NamedTuple):
     inputs: dict[str, Any]
 
 
-def teach(
+def train_fields(
     tables: Mapping[str, MentionTable],
     english: MentionTable | None,
     *,
@@ -120,8 +120,8 @@ def teach(
     space: Sequence[str] | None,
     device: str,
     progress: Progress,
-) -> Taught:
-    """Names, pairs, training, and everything that a generator needs."""
+) -> TrainedFields:
+    """Train an encoder, and return the fields of the Charagram."""
     options.check()
     if not isinstance(device, str):
         raise ParameterError(f"device is {device!r}: choose 'auto', 'cpu' or what PyTorch calls it")
@@ -130,7 +130,7 @@ def teach(
     inside = check_space(space, tables, target=target)
     progress("naming entities", 0.0)
     names = Names.of(english, normalizer=options.normalizer)
-    drawn = draw(
+    drawn = draw_pairs(
         tables,
         names,
         target=target,
@@ -175,7 +175,7 @@ def teach(
         "numbers": trained.numbers,
     }
     progress("done", 1.0)
-    return Taught(
+    return TrainedFields(
         StringTable.from_arrow(names.entities.take(pa.array(places))),
         trained.vectors[numbered.of[places]],
         spelling,
@@ -200,14 +200,14 @@ def _check_english(english: MentionTable | None) -> MentionTable:
 
 
 def _train(
-    drawn: Drawn,
+    drawn: WeightedPairs,
     numbered: NumberedNames,
     dev: tuple[list[str], Integers, Integers],
     options: Options,
     device: str,
     progress: Progress,
-) -> tuple[Spelling, Trained]:
-    """What came of training, and how mentions are spelled: only tokens of the pairs are known."""
+) -> tuple[Spelling, TrainingResult]:
+    """Return the vocabulary of mentions, which are the tokens of the pairs, and the result."""
     from candgen.generators.neural import encoders  # noqa: PLC0415
 
     tokenizer = TOKENIZERS[options.encoder]
@@ -215,13 +215,13 @@ def _train(
     used = [numbered.text[each] for each in np.unique(name).tolist()]
     of_mentions, of_names = Spelling.learn(mentions, tokenizer), Spelling.learn(used, tokenizer)
     asked, gold, before = dev
-    lesson = Lesson(
+    training_set = TrainingSet(
         of_mentions.rows(mentions),
         of_names.rows(numbered.text),
         name,
         drawn.weight,
         numbered.entities,
-        LEAST[options.encoder],
+        MIN_KNOWN_TOKENS[options.encoder],
         Dev(of_mentions.rows(asked), gold, before) if asked else None,
     )
     plan = Plan(
@@ -233,13 +233,13 @@ def _train(
         options.seed,
         device,
     )
-    return of_mentions, encoders.train(lesson, plan, progress)
+    return of_mentions, encoders.train(training_set, plan, progress)
 
 
 def _sources(
     tables: Mapping[str, MentionTable], english: MentionTable, names: Names, space: Integers
 ) -> Sources:
-    """The mentions of the space's entities, and their English names where "en" is no pivot."""
+    """Return the mentions of the space's entities, with their English names if "en" is no pivot."""
     position = np.full(len(names) + 1, -1, np.int64)  # the last one is for entities without a name
     position[space] = np.arange(len(space))
     shown = dict(tables)
@@ -250,7 +250,7 @@ def _sources(
 
 
 def _inputs(tables: Mapping[str, MentionTable], english: MentionTable) -> dict[str, Any]:
-    """What it was built from; names come from "en", also where that is a pivot of its own."""
+    """Return what is stored of the tables; "names" is the English one if "en" is also a pivot."""
     every = {**tables, ("names" if ENGLISH in tables else ENGLISH): english}
     return {
         each: {
