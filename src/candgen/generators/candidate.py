@@ -13,7 +13,7 @@ SMALLEST, LARGEST = 1e-30, 1e30
 
 
 class Candidate(NamedTuple):
-    """An entity that a mention may mean: ``entity`` is its id, such as Q1741, ``score`` its score."""
+    """An entity that a mention may mean: its id in ``entity``, such as Q1741, and its ``score``."""
 
     entity: str
     score: float

@@ -108,23 +108,14 @@ class Cascade(IndexBase):
         Returns:
             The cascade, ready for ``candidates`` and ``save``.
         """
-        first = WikiPriors.build(
-            pivots,
-            target,
-            language=language,
-            normalizer=normalizer,
-            threads=threads,
-            progress=progress,
-        )
-        then = PivotTokenIndex.build(
-            pivots,
-            target,
-            language=language,
-            normalizer=normalizer,
-            threads=threads,
-            progress=progress,
-            **parameters,
-        )
+        common: dict[str, Any] = {
+            "language": language,
+            "normalizer": normalizer,
+            "threads": threads,
+            "progress": progress,
+        }
+        first = WikiPriors.build(pivots, target, **common)
+        then = PivotTokenIndex.build(pivots, target, **common, **parameters)
         return cls(first, then, fill=fill)
 
     def candidates(self, mentions: Sequence[str], k: int = 30) -> list[list[Candidate]]:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.errors import ParameterError
+from candgen.errors import ParameterError, check_whole_number
 from candgen.generators.candidate import check_weight
-from candgen.generators.inputs import TARGET
+from candgen.generators.inputs import TARGET, describe_table
 from candgen.generators.neural.english_names import (
     ENGLISH,
     Names,
@@ -61,7 +61,7 @@ MAX_DIMENSIONS = 10_000
 
 
 class Options(NamedTuple):
-    """Those of ``Charagram.build`` that are numbers and names."""
+    """The parameters of ``Charagram.build`` that are numbers and names."""
 
     encoder: EncoderName
     mu: float
@@ -72,20 +72,18 @@ class Options(NamedTuple):
     seed: int
     normalizer: str
 
-    def check(self) -> None:
-        """Raise ParameterError if an option is invalid."""
+    def checked(self) -> "Options":
+        """Return the same options; raise ParameterError if one is invalid."""
         check_normalizer(self.normalizer)
         check_weight("mu", self.mu)
         if self.encoder not in TOKENIZERS:
             raise ParameterError(
                 f"encoder is {self.encoder!r}: choose one of {', '.join(TOKENIZERS)}"
             )
-        for name in ("pairs", "epochs", "patience", "dimensions", "seed"):
-            value, least = getattr(self, name), 0 if name == "seed" else 1
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ParameterError(
-                    f"{name} is {value!r}: expected a whole number of at least {least}"
-                )
+        whole: dict[str, Any] = {
+            name: check_whole_number(name, getattr(self, name), minimum=0 if name == "seed" else 1)
+            for name in ("pairs", "epochs", "patience", "dimensions", "seed")
+        }
         if self.dimensions > MAX_DIMENSIONS:
             raise ParameterError(
                 f"dimensions is {self.dimensions}: expected at most {MAX_DIMENSIONS:,}"
@@ -95,6 +93,7 @@ class Options(NamedTuple):
                 f"dimensions is {self.dimensions}: expected an even number, half of them for each "
                 "direction of the LSTM"
             )
+        return self._replace(**whole)
 
 
 class TrainedFields(NamedTuple):
@@ -122,7 +121,7 @@ def train_fields(
     progress: Progress,
 ) -> TrainedFields:
     """Train an encoder, and return the fields of the Charagram."""
-    options.check()
+    options = options.checked()
     if not isinstance(device, str):
         raise ParameterError(f"device is {device!r}: choose 'auto', 'cpu' or what PyTorch calls it")
     english = _check_english(english)
@@ -253,11 +252,6 @@ def _inputs(tables: Mapping[str, MentionTable], english: MentionTable) -> dict[s
     """Return what is stored of the tables; "names" is the English one if "en" is also a pivot."""
     every = {**tables, ("names" if ENGLISH in tables else ENGLISH): english}
     return {
-        each: {
-            "pairs": len(table),
-            "occurrences": table.total,
-            "sha256": table.digest,
-            "entities": len(pc.unique(table.arrow["entity"])),
-        }
+        each: describe_table(table, len(pc.unique(table.arrow["entity"])))
         for each, table in every.items()
     }

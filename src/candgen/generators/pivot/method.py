@@ -9,21 +9,12 @@ import numpy as np
 
 from candgen.generators.pivot.parameters import Choice, count_languages, resolve_tokenizer
 from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
-from candgen.generators.pivot.weight_search import search_weights
+from candgen.generators.pivot.weight_search import LAMS, search_weights
 from candgen.index.counts import Counts
 from candgen.index.fusion import build_index
 from candgen.index.gold_ranks import CountGrid, Weights
 from candgen.index.token_index import TokenIndex
-from candgen.protocols import (
-    MIN_POINTS_PER_TENTH,
-    Method,
-    Parameters,
-    Progress,
-    Ranks,
-    SearchResult,
-    Size,
-    Training,
-)
+from candgen.protocols import Method, Parameters, Ranks, SearchResult, Size, Training
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 
@@ -91,23 +82,12 @@ def search(
     fixed: Parameters,
     queries: Sequence[Query],
     k: int,
-    *,
-    lams: Sequence[float] | None = None,
-    worth: float = MIN_POINTS_PER_TENTH,
-    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 (those of search_weights)
 ) -> SearchResult | None:
     """Search one alpha for each pivot, and lam; None if each choice needs an index of its own."""
     if not Choice.of(training, {**fixed, "alpha": 1.0}).is_plain:
         return None
-    return search_weights(
-        training,
-        fixed,
-        queries,
-        k,
-        lams=PTI.grid["lam"] if lams is None else lams,
-        worth=worth,
-        progress=progress,
-    )
+    return search_weights(training, fixed, queries, k, **options)
 
 
 def _build_index(counts: Counts, choice: Choice, pivots: Mapping[str, MentionTable]) -> TokenIndex:
@@ -156,7 +136,7 @@ def _version(fixed: Parameters, defaults: Parameters | None = None) -> Method:
 PTI = Method(
     build=build,
     size=size,
-    grid={"alpha": (0.1, 0.4, 1.0), "lam": (0.2, 0.4, 1.0)},
+    grid={"alpha": (0.1, 0.4, 1.0), "lam": LAMS},
     joint=frozenset({"alpha"}),
     options=frozenset(
         {"fusion", "normalizer", "smoothing", "threads", "threshold", "tokenizer", "wildcards"}

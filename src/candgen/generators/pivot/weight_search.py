@@ -61,7 +61,7 @@ def search_weights(
     queries: Sequence[Query],
     k: int,
     *,
-    lams: Sequence[float] = LAMS,
+    lams: Sequence[float] | None = None,
     worth: float = MIN_POINTS_PER_TENTH,
     mrr: float = 1.0,
     progress: Progress | None = None,
@@ -86,6 +86,7 @@ def search_weights(
         raise ParameterError("there are no pivots, and so no alphas to search: give pivots")
     if not queries:
         raise ParameterError("there are no queries to choose weights by: give dev queries")
+    lams = LAMS if lams is None else lams
     if not lams:
         raise ParameterError("lam has no values to choose from: give at least one")
     worth = check_weight("worth", worth)

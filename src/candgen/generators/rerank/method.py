@@ -2,22 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from candgen.errors import check_whole_number
 from candgen.generators.pivot import method as pivot_method
-from candgen.generators.pivot.parameters import Choice
-from candgen.generators.pivot.weight_search import LAMS, search_weights
 from candgen.generators.rerank.rerank import DEPTH, Rerank
-from candgen.protocols import (
-    MIN_POINTS_PER_TENTH,
-    Parameters,
-    Progress,
-    Ranks,
-    SearchResult,
-    Size,
-    Step,
-    Training,
-)
+from candgen.protocols import Parameters, Ranks, SearchResult, Size, Step, Training
 from candgen.tables.queries import Query
 
 SECOND_STAGE_OPTIONS = frozenset({"depth"})
@@ -55,11 +45,7 @@ def search(
     fixed: Parameters,
     queries: Sequence[Query],
     k: int,
-    /,
-    *,
-    lams: Sequence[float] | None = None,
-    worth: float = MIN_POINTS_PER_TENTH,
-    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 (those of search_weights)
 ) -> SearchResult | None:
     """Search weights of the first stage by recall among the ``depth`` candidates it passes on.
 
@@ -68,20 +54,9 @@ def search(
     them.
     """
     first, depth = _first_stage(fixed), max(k, _depth(fixed))
-    if not Choice.of(training, {**first, "alpha": 1.0}).is_plain:
-        return None
     quick = {**first, "normalizer": "latin"} if first["normalizer"] == "sound" else first
-    found = search_weights(
-        training,
-        quick,
-        queries,
-        depth,
-        lams=LAMS if lams is None else lams,
-        worth=worth,
-        mrr=MRR_WEIGHT,
-        progress=progress,
-    )
-    if quick is first:
+    found = pivot_method.search(training, quick, queries, depth, mrr=MRR_WEIGHT, **options)
+    if quick is first or found is None:
         return found
     chosen = found.steps[-1].parameters
     (ranked,) = pivot_method.ranks(training, [{**first, **chosen}], found.queries, depth)

@@ -103,7 +103,7 @@ class Rerank(IndexBase):
                 f"the generator is {generator!r}, which cannot be asked for candidates: "
                 "expected one that is built, such as a PivotTokenIndex"
             )
-        check_whole_number("depth", depth)
+        depth = check_whole_number("depth", depth)
         check_normalizer(normalizer)
         queries = _check_queries(dev)
         if not pivots and target is None:
