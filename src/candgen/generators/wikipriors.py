@@ -251,7 +251,7 @@ class PriorLists(NamedTuple):
 class _Tier(NamedTuple):
     """An index with its own numbering of entities, their ids, and each row's entity."""
 
-    tokens: TokenIndex
+    token_index: TokenIndex
     entities: pa.LargeStringArray
     entity_of_row: Mapping[str, Integers]
 
@@ -296,8 +296,8 @@ def _build_tier(
         return None
     progress("laying out", 0.0)
     pooled = pool(counts, dict.fromkeys(mine, 1.0), in_place=True)
-    tokens = TokenIndex.build(counts, pooled, threads=threads)
-    return _Tier(tokens, counts.entities, counts.entity_of_row)
+    index = TokenIndex.build(counts, pooled, threads=threads)
+    return _Tier(index, counts.entities, counts.entity_of_row)
 
 
 def _unite(
@@ -312,8 +312,8 @@ def _unite(
         place = order[pc.index_in(tier.entities, value_set=every).to_numpy()]
         place.setflags(write=False)  # like all arrays of an index, so that kernels compile once
         # Places keep the order of the ids, so ties are broken as before.
-        blocks = tier.tokens.blocks._replace(tie_order=place)
-        tiers[name] = replace(tier.tokens, blocks=blocks, entities=ids)
+        blocks = tier.token_index.blocks._replace(tie_order=place)
+        tiers[name] = replace(tier.token_index, blocks=blocks, entities=ids)
         for each, entity in tier.entity_of_row.items():
             numbered = np.where(entity < 0, -1, place[entity].astype(np.int64))
             rows[each] = np.maximum(

@@ -6,16 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from candgen.errors import CandgenError
-from candgen.generators.neural.inference import ENCODERS
 from candgen.generators.neural.token_rows import Rows
-from candgen.generators.neural.training_data import (
-    Dev,
-    EpochProgress,
-    Plan,
-    TrainingSet,
-    other_names,
-    run_epochs,
-)
+from candgen.generators.neural.training_data import Dev, EpochProgress, TrainingSet, other_names
+from tests.generators.neural.test_training_data import nothing, plan
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: candgen[neural]")
 
@@ -39,42 +32,6 @@ def trained(encoder):
 
 
 # Encoding
-
-
-@pytest.mark.parametrize("name", NAMES)
-@given(
-    texts=st.lists(st.lists(st.integers(0, 6), min_size=2, max_size=9), min_size=1, max_size=5),
-    seed=st.integers(0, 100),
-)
-@settings(max_examples=30)
-def test_answering_encodes_as_training_does(name, texts, seed):
-    """Also in a batch of texts of other lengths, and shorter than the widest convolution."""
-    torch.manual_seed(seed)
-    encoder = encoders.make(name, 7, 10)
-    with torch.no_grad():
-        together = encoder.encode(*batch(*texts)).numpy()
-    alone = ENCODERS[name](trained(encoder))
-    for text, vector in zip(texts, together, strict=True):
-        assert alone(np.array(text, np.int32)) == pytest.approx(vector, abs=2e-6)
-
-
-def test_a_text_without_tokens_is_the_bias():
-    encoder = encoders.Sums(4, 3)
-    encoder.bias.copy_(torch.tensor([0.1, 0.2, 0.3]))
-    with torch.no_grad():
-        vectors = encoder.encode(*batch([], [1], []))
-    assert torch.equal(vectors[0], torch.tanh(encoder.bias))
-    assert torch.equal(vectors[2], vectors[0])
-    assert not torch.equal(vectors[1], vectors[0])
-
-
-@pytest.mark.parametrize("name", ["lstm", "cnn"])
-def test_the_order_of_characters_matters(name):
-    torch.manual_seed(0)
-    encoder = encoders.make(name, 7, 10)
-    with torch.no_grad():
-        one, other = encoder.encode(*batch([1, 2, 3, 4], [4, 3, 2, 1]))
-    assert not torch.allclose(one, other)
 
 
 # Learning
@@ -113,24 +70,6 @@ def test_a_step_is_taken_once(name):
     assert all(torch.equal(one, other) for one, other in zip(after, again, strict=True))
 
 
-@given(st.lists(st.integers(0, 9), min_size=2).filter(lambda own: len(set(own)) > 1), st.integers())
-def test_negatives_are_never_the_positive(own, seed):
-    name = np.array(own)
-    names = np.unique(name)
-    rng = np.random.default_rng(abs(seed))
-    drawn = np.array([other_names(name, names, rng) for _ in range(20)])
-    assert not (drawn == name).any()
-    assert set(drawn.ravel().tolist()) <= set(own)
-
-
-def test_every_other_name_is_as_likely():
-    name = np.full(30_000, 5)
-    drawn = other_names(name, np.array([1, 5, 7, 20]), np.random.default_rng(0))
-    found, times = np.unique(drawn, return_counts=True)
-    assert found.tolist() == [1, 7, 20]
-    assert times == pytest.approx(10_000, rel=0.05)
-
-
 def training_set(**changes):
     whole = TrainingSet(
         rows([0, 1], [2, 3], [0, 3], [1, 2]),
@@ -142,14 +81,6 @@ def training_set(**changes):
         None,
     )
     return whole._replace(**changes)
-
-
-def plan(**changes):
-    return Plan("ngrams", (4, 3), 8, 5, 9, 0, "cpu")._replace(**changes)
-
-
-def nothing(_doing, _share):
-    pass
 
 
 def one_epoch(some):
@@ -230,56 +161,6 @@ def test_the_number_of_threads_is_put_back(monkeypatch):
 
 
 # Stopping, without any encoder
-
-
-def studied(recalls, **changes):
-    kept, left = [], list(recalls)
-    said = []
-
-    def judge(show):
-        show(1.0)
-        return left.pop(0)
-
-    history = run_epochs(
-        plan(**changes),
-        learn=lambda _: 1.0,
-        judge=judge,
-        keep=lambda: kept.append(len(recalls) - len(left)),
-        progress=lambda doing, share: said.append((doing, share)),
-    )
-    return history, kept, said
-
-
-@given(st.lists(st.integers(0, 5), min_size=12, max_size=12), st.integers(1, 5), st.integers(1, 12))
-def test_study_stops_when_patience_ends(recalls, patience, epochs):
-    history, kept, _ = studied(recalls, patience=patience, epochs=epochs)
-    best, ran = 1, 0
-    for epoch in range(1, epochs + 1):
-        ran = epoch
-        if recalls[epoch - 1] > max([-1, *recalls[: epoch - 1]]):
-            best = epoch
-        if epoch - best >= patience:
-            break
-    assert history.recalls == recalls[:ran]
-    assert len(history.losses) == ran
-    assert history.best == kept[-1] == best
-    assert recalls[best - 1] == max(recalls[:ran])
-
-
-def test_study_says_how_far_it_is():
-    _, _, said = studied([61.24, 50.0], epochs=2)
-    assert said == [("epoch 1 of 2", 0.5), ("epoch 2 of 2, dev recall@30 61.2", 1.0)]
-
-
-def test_without_a_judge_the_last_epoch_is_the_best():
-    history = run_epochs(
-        plan(epochs=3, patience=1),
-        learn=lambda _: 2.0,
-        judge=None,
-        keep=lambda: pytest.fail("nothing to keep"),
-        progress=nothing,
-    )
-    assert history == ([2.0, 2.0, 2.0], [], 3)
 
 
 def test_devices():

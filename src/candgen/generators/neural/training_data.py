@@ -88,11 +88,11 @@ class EpochProgress:
         self._epoch, self._epochs = epoch, epochs
         self._next = 0.0
 
-    def __call__(self, share: float) -> None:
+    def __call__(self, fraction: float) -> None:
         """Report that this fraction of the epoch is done."""
         if (now := time.monotonic()) >= self._next:
             self._next = now + 1
-            self._progress(self._doing, (self._epoch - 1 + share) / self._epochs)
+            self._progress(self._doing, (self._epoch - 1 + fraction) / self._epochs)
 
 
 def run_epochs(

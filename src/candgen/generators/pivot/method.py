@@ -1,6 +1,6 @@
 """PivotTokenIndex as methods: the paper's and its variants, and a fast choice on dev."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -10,12 +10,10 @@ import numpy as np
 from candgen.generators.pivot.parameters import Choice, count_languages, resolve_tokenizer
 from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
 from candgen.generators.pivot.weight_search import LAMS, search_weights
-from candgen.index.counts import Counts
 from candgen.index.fusion import build_index
 from candgen.index.gold_ranks import CountGrid, Weights
 from candgen.index.token_index import TokenIndex
 from candgen.protocols import Method, Parameters, Ranks, SearchResult, Size, Training
-from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 
 
@@ -71,7 +69,15 @@ def ranks(
         rest = sorted((i for i in members if i not in plain), key=lambda i: repr(every[i].index))
         for _, same in groupby(rest, key=lambda i: repr(every[i].index)):
             alike = list(same)
-            index = _build_index(counts, every[alike[0]], training.pivots)
+            first = every[alike[0]]
+            index, _ = build_index(
+                counts,
+                first.alpha,
+                pivots=training.pivots,
+                fusion=first.fusion,
+                smoothing=first.smoothing,
+                threshold=first.threshold,
+            )
             for i in alike:
                 found[i] = _rank_golds(index, texts, golds, every[i].lam, k)
     return [found[i] for i in range(len(choices))]
@@ -88,18 +94,6 @@ def search(
     if not Choice.of(training, {**fixed, "alpha": 1.0}).is_plain:
         return None
     return search_weights(training, fixed, queries, k, **options)
-
-
-def _build_index(counts: Counts, choice: Choice, pivots: Mapping[str, MentionTable]) -> TokenIndex:
-    index, _ = build_index(
-        counts,
-        choice.alpha,
-        pivots=pivots,
-        fusion=choice.fusion,
-        smoothing=choice.smoothing,
-        threshold=choice.threshold,
-    )
-    return index
 
 
 def _rank_golds(

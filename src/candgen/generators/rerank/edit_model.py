@@ -139,24 +139,15 @@ class EditModel:
         (text, _), (symbols, _) = self.encode([query]), self.encode([name])
         steps = np.empty((len(query) + len(name), 2), np.int64)
         number = kernels.best_edits(symbols, text, *self.tables, steps)
-        return [
-            self._edit(name, query, symbols, text, i, j) for i, j in steps[:number][::-1].tolist()
-        ]
 
-    def _edit(
-        self,
-        name: str,
-        query: str,
-        symbols: npt.NDArray[np.uint8],
-        text: npt.NDArray[np.uint8],
-        i: int,
-        j: int,
-    ) -> Edit:
-        if i < 0:
-            return Edit("", query[j], float(self.add[text[j]]))
-        if j < 0:
-            return Edit(name[i], "", float(self.drop[symbols[i]]))
-        return Edit(name[i], query[j], float(self.change[symbols[i], text[j]]))
+        def edit(i: int, j: int) -> Edit:
+            if i < 0:
+                return Edit("", query[j], float(self.add[text[j]]))
+            if j < 0:
+                return Edit(name[i], "", float(self.drop[symbols[i]]))
+            return Edit(name[i], query[j], float(self.change[symbols[i], text[j]]))
+
+        return [edit(i, j) for i, j in steps[:number][::-1].tolist()]
 
     def notable(self, most: int = 20) -> list[Edit]:
         """Return the likeliest changes of a symbol into another, or into nothing."""
