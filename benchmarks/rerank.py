@@ -26,7 +26,8 @@ from stored import build_index, table_path, warm_up
 from world import load_world, make_queries
 
 import candgen
-from candgen.generators.rerank.rerank import Rerank, stage
+from candgen.generators.rerank import stage
+from candgen.generators.rerank.rerank import Rerank
 from candgen.kernels.edit_model import similarity_rows
 from candgen.paper.corpus import Corpus, parse_pair
 from candgen.paper.published import PAIRS
@@ -114,8 +115,7 @@ def speed(
     mentions = list(dict.fromkeys(mentions))
     answers = first.candidates(mentions, DEPTH, threads=1)
     translations = [text for text in both.stage.translate(mentions) if text is not None]
-    second = Rerank.__new__(Rerank)
-    second.__dict__.update(both.__dict__, generator=Replay(first, [*mentions, *translations]))
+    second = both.with_first_stage(Replay(first, [*mentions, *translations]))
     asked = compared(both, mentions, answers)
     first_k, first_depth = f"first stage, k = {K}", f"first stage, k = {DEPTH}"
     alone = f"second stage alone, N = {DEPTH}"

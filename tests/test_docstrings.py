@@ -47,7 +47,15 @@ def test_kernels_have_no_examples():
         assert prompts_in(importlib.import_module(module.name)) == 0
 
 
-METHODS = ("build", "candidates", "explain", "probabilities", "save", "with_weights")
+METHODS = (
+    "build",
+    "candidates",
+    "explain",
+    "probabilities",
+    "save",
+    "with_first_stage",
+    "with_weights",
+)
 GENERATORS = ("Cascade", "Charagram", "PivotTokenIndex", "Rerank", "WikiPriors")
 NOT_YET = {
     *("Auto", "PivotRanking", "Report", "Split", "build_auto", "evaluate", "rank_pivots", "split"),

@@ -370,6 +370,16 @@ def test_other_weights_make_another_generator():
         both.with_weights({"score": 1.0})
 
 
+def test_the_first_stage_can_be_replaced():
+    both = Rerank(pti())
+    other = both.with_first_stage(Listed(("Q282", 1.0), ("Q1741", 1.0)))
+    assert {each.entity for each in other.candidates(["Rín"])[0]} == {"Q282", "Q1741"}
+    assert both.candidates(["Rín"])[0][0].entity == "Q584"
+    assert other.stage is both.stage
+    with pytest.raises(candgen.CandgenError, match="cannot be asked for candidates"):
+        both.with_first_stage(PivotTokenIndex)
+
+
 @pytest.mark.parametrize("name", ["stage", "weights", "first_stage", "depth", "calibration"])
 def test_fields_cannot_be_assigned(name):
     with pytest.raises(AttributeError):  # which dataclasses.FrozenInstanceError is

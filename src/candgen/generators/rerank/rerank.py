@@ -98,11 +98,7 @@ class Rerank(IndexBase):
         weights: Weights | Mapping[str, float] | None = None,
         progress: Progress = no_progress,
     ) -> None:
-        if not is_generator(generator):
-            raise ParameterError(
-                f"the generator is {generator!r}, which cannot be asked for candidates: "
-                "expected one that is built, such as a PivotTokenIndex"
-            )
+        _check_generator(generator)
         depth = check_whole_number("depth", depth)
         check_normalizer(normalizer)
         queries = _check_queries(dev)
@@ -196,10 +192,20 @@ class Rerank(IndexBase):
             queries: How many dev queries they were learned from, for ``learned``.
         """
         stage = replace(self.stage, weights=_check_weights(weights))
+        return self._copy(stage=stage, learned={**self.learned, "queries": queries})
+
+    def with_first_stage(self, generator: Any) -> "Rerank":  # noqa: ANN401 (any generator)
+        """Return the same second stage over another generator.
+
+        Args:
+            generator: The new first stage, with the same entities as the old one.
+        """
+        _check_generator(generator)
+        return self._copy(first_stage=generator)
+
+    def _copy(self, **changes: object) -> Self:
         made = object.__new__(type(self))
-        return made._set(
-            **{**vars(self), "stage": stage, "learned": {**self.learned, "queries": queries}}
-        )
+        return made._set(**{**vars(self), **changes})
 
     def _learn_weights(self, dev: list[Query], target: MentionTable | None) -> "Rerank":
         """Return the generator with weights from the dev queries whose gold the pool has."""
@@ -318,6 +324,14 @@ class Rerank(IndexBase):
             depth=stored.parameters["depth"],
             learned=stored.parameters["learned"],
             calibration=Calibration.from_stored(stored),
+        )
+
+
+def _check_generator(generator: object) -> None:
+    if not is_generator(generator):
+        raise ParameterError(
+            f"the generator is {generator!r}, which cannot be asked for candidates: "
+            "expected one that is built, such as a PivotTokenIndex"
         )
 
 
