@@ -16,7 +16,7 @@ from pathlib import Path
 import candgen
 from candgen.evaluation.ceilings import unlike_pivots
 from candgen.evaluation.split import split
-from candgen.generators.pivot.weight_search import stratified
+from candgen.generators.pivot.weight_search import take_stratified
 from candgen.paper.corpus import ENGLISH, Corpus, parse_pair
 from candgen.paper.published import PAIRS
 from candgen.protocols import Training
@@ -58,7 +58,7 @@ class Case:
     @property
     def some_dev(self) -> list[Query]:
         """A stratified sample of the dev queries, for what takes long."""
-        return stratified(self.dev, self.most_dev)
+        return take_stratified(self.dev, self.most_dev)
 
     def training(self, setting: str, pivots: Sequence[str], *, whole: bool = False) -> Training:
         """Return the training data of a method; never the test queries."""

@@ -11,7 +11,6 @@ candidates.
 """
 
 import argparse
-import copy
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -39,7 +38,7 @@ from world import load_world, make_queries
 import candgen
 from candgen.generators.rerank import stage
 from candgen.generators.rerank.rerank import Rerank
-from candgen.kernels.edit_model import likeness_rows
+from candgen.kernels.edit_model import similarity_rows
 from candgen.paper.corpus import Corpus, parse_pair
 from candgen.paper.published import PAIRS
 from candgen.text.normalize import normalize_many
@@ -114,9 +113,9 @@ def in_kernel(second: Rerank, mentions: Sequence[str]) -> tuple[float, None]:
     seconds = []
 
     def timed(*args: object) -> None:
-        seconds.append(cpu_time(partial(likeness_rows, *args))[0])
+        seconds.append(cpu_time(partial(similarity_rows, *args))[0])
 
-    with patch.object(stage, "likeness_rows", timed):
+    with patch.object(stage, "similarity_rows", timed):
         second.candidates(mentions, K)
     return sum(seconds), None
 
@@ -131,9 +130,9 @@ def speed(
     """Milliseconds a query of each stage and of the peers, in turn."""
     mentions = list(dict.fromkeys(mentions))
     answers = first.candidates(mentions, DEPTH, threads=1)
-    translations = [text for text in both.stage.translated(mentions) if text is not None]
-    second = copy.copy(both)
-    second.first_stage = replay = Replay(first, [*mentions, *translations])
+    translations = [text for text in both.stage.translate(mentions) if text is not None]
+    replay = Replay(first, [*mentions, *translations])
+    second = both.with_first_stage(replay)
     if second.candidates(mentions, K) != both.candidates(mentions, K) or not replay.calls:
         raise AssertionError("the second stage alone does not run on the stored candidates")
     asked = compared(both, mentions, answers)

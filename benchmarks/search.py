@@ -26,7 +26,8 @@ from synthetic_index import LANGUAGE, index_path, table_path
 from world import load_world, make_queries
 
 import candgen
-from candgen.index.counts import count, pool
+from candgen.index.counts import count
+from candgen.index.pooling import pool
 from candgen.kernels import search as kernels
 from candgen.text.normalize import normalize_many
 

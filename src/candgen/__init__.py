@@ -51,8 +51,8 @@ __all__ = [
 
 _HOMES = {
     "Auto": "candgen.auto",
-    "Candidate": "candgen.generators.candidate",
     "CandgenError": "candgen.errors",
+    "Candidate": "candgen.generators.candidate",
     "Cascade": "candgen.generators.cascade",
     "CharNgrams": "candgen.text.tokenizers",
     "Charagram": "candgen.generators.neural.charagram",
@@ -61,8 +61,8 @@ _HOMES = {
     "PivotRanking": "candgen.evaluation.pivot_ranking",
     "PivotTokenIndex": "candgen.generators.pivot.pivot_token_index",
     "Query": "candgen.tables.queries",
-    "Rerank": "candgen.generators.rerank.rerank",
     "Report": "candgen.evaluation.report",
+    "Rerank": "candgen.generators.rerank.rerank",
     "Split": "candgen.evaluation.split",
     "WholeMention": "candgen.text.tokenizers",
     "WikiPriors": "candgen.generators.wikipriors",
@@ -77,9 +77,18 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
-    """Public names are imported when they are first used: ``candgen --help`` needs no Numba."""
+    """Import a public name on first use, so that ``candgen --help`` does not wait for Numba."""
+    if name == "__version__":
+        from candgen.storage.versions import version  # noqa: PLC0415
+
+        return version()
     if name not in _HOMES:
         raise AttributeError(f"module 'candgen' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, also those that are not imported yet, for completion in a REPL."""
+    return sorted({*__all__, "__version__", *(name for name in globals() if name[:2] == "__")})

@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -121,8 +121,7 @@ def build_auto(
     report = evaluate(stages, folds.test, ks=KS, progress=progress)
     reasons.append(_explain_recall(report, tried))
     index: Any = RERANK(whole, parameters)
-    index.stage = replace(index.stage, weights=tried.weights)
-    index.learned["queries"] = tried.learned["queries"]
+    index = index.with_weights(tried.weights, queries=tried.learned["queries"])
     reasons.append(f"The index is built from all {len(table):,} pairs of the target.")
     progress("calibrating on dev", 0.0)
     calibration = Calibration.learn(tried, folds.dev)

@@ -1,7 +1,11 @@
-"""What a generator is, what it may learn from, and a method: the way one is built.
+"""Generators, their optional abilities, training data, and methods, which build generators.
 
-Whatever compares, tunes or measures generators knows them by this alone, so that a method that is
-added later appears in every table.
+Everything that compares, tunes or measures generators knows them by these protocols alone, so that
+a method that is added later appears in every table.
+
+An ability is a method that the class of the generator defines. Do not define one as a property that
+may return None, and do not answer it in ``__getattr__``: from Python 3.12 on, ``isinstance`` looks
+protocols up without calling either, so the result would depend on the version of Python.
 """
 
 import os
@@ -20,12 +24,12 @@ from candgen.tables.queries import Query
 from candgen.tables.source_mentions import SourceMention
 
 Ranks = npt.NDArray[np.int64]
-"""Of each query, the place of its gold among its candidates, from 1; 0 where it is not there."""
+"""For each query, the rank of its gold among its candidates, from 1; 0 if it is not there."""
 
 Parameters = Mapping[str, Any]
 
 Progress = Callable[[str, float], None]
-"""Called with what is being done and the fraction of it that is done, from 0 to 1."""
+"""Called with the name of the current step and the fraction of it that is done, from 0 to 1."""
 
 
 def no_progress(_doing: str, _fraction: float) -> None:
@@ -52,15 +56,18 @@ class Generator(Protocol):
 
 @runtime_checkable
 class Explains(Protocol):
-    """Says why an entity has its score."""
+    """Can explain the score of a candidate."""
 
     def explain(self, mention: str, entity: str) -> Any:  # noqa: ANN401 (each has its own form)
-        """Return what the score of an entity for a mention is made of."""
+        """Return what the score of an entity for a mention is made of.
+
+        Explanations differ; all have the candidate's ``score`` and a method ``as_json``.
+        """
 
 
 @runtime_checkable
 class ScoreBreakdown(Protocol):
-    """Says what the scores of several candidates are made of, faster than ``explain``."""
+    """Can break down the scores of several candidates, faster than ``explain``."""
 
     def shares(
         self, mention: str, entities: Sequence[str], *, lam: float | None = None
@@ -116,7 +123,7 @@ class Summary(NamedTuple):
 
 @runtime_checkable
 class Summarizes(Protocol):
-    """Says in one line what it is."""
+    """Can summarize itself in one line."""
 
     def summary(self) -> Summary:
         """Return method, language, pivots and sizes."""
@@ -162,7 +169,7 @@ class Index(Generator, Names, Covers, Probabilities, Summarizes, Storable, Proto
 
 
 def is_generator(value: object) -> TypeGuard[Generator]:
-    """Return whether a value can be asked for candidates; a class cannot, only what it builds.
+    """Return whether a value can be asked for candidates; a class cannot, only its instances.
 
     A generator that is never saved need not have ``save``.
     """
@@ -189,17 +196,17 @@ def first_stage_of(generator: Any) -> Any:  # noqa: ANN401 (any generator)
 
 
 def budget_of(generator: object) -> Mapping[str, int]:
-    """Return how long a neural generator was allowed to train; nothing for any other."""
+    """Return the training budget of a neural generator; an empty mapping for any other."""
     return getattr(generator, "budget", None) or {}
 
 
 @dataclass(frozen=True)
 class Training:
-    """All that a method may learn from. Test queries are no part of it.
+    """All that a method may learn from; test queries are not part of it.
 
     Without a target this is the zero-shot setting, without pivots the high-resource setting.
-    ``english`` gives names to methods that compare with them; ``dev`` is for those that must know
-    when to stop; ``progress`` is told what those do that take long.
+    ``english`` has the names for methods that compare mentions with them, ``dev`` the held-out
+    queries for methods that learn weights or when to stop. ``progress`` is called by slow methods.
     """
 
     pivots: Mapping[str, MentionTable] = field(default_factory=dict)
@@ -211,29 +218,29 @@ class Training:
 
 
 class Size(NamedTuple):
-    """How many numbers a generator keeps, and the share of them that a threshold removed."""
+    """How many numbers a generator keeps, and the fraction that a threshold removed."""
 
     parameters: int
     removed: float = 0.0
 
 
 MIN_POINTS_PER_TENTH = 0.03
-"""Points of recall that a pivot must bring for each tenth of the index's postings it takes."""
+"""Points of recall that a pivot must add for each tenth of the index's postings it takes."""
 
 
 class Step(NamedTuple):
-    """What a search had chosen at some point, and the ranks of the golds under it."""
+    """The choice of a search at one step, and the ranks of the golds under it."""
 
     parameters: dict[str, Any]
     ranks: Ranks
 
 
 class Contribution(NamedTuple):
-    """What one pivot brings, beside all others that are kept, and what it takes.
+    """What one pivot adds to the others that are kept, and what it costs.
 
-    ``loss`` and ``mrr_loss`` are what recall@k, in points, and MRR lose without it, ``entries`` are
-    the postings that go with it, a ``share`` of all, from 0 to 1. A pivot that was not kept
-    is told as it was when it went.
+    ``loss`` and ``mrr_loss`` are what recall@k, in points, and MRR lose without it. ``entries`` are
+    the postings that only it has, a ``share`` of all, from 0 to 1. For a pivot that was removed,
+    the numbers are those of the moment before.
     """
 
     pivot: str
@@ -247,11 +254,11 @@ class Contribution(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Searched:
-    """How a search went: every step it took, the last one its choice, and what pivots bring.
+class SearchResult:
+    """The result of a search: all steps, the last one the choice, and what each pivot adds.
 
-    ``queries`` are those that it looked at, which may be fewer than it was given, ``tried`` is the
-    number of choices, and ``k`` that of the recalls in ``pivots``.
+    ``queries`` are those it used, which may be fewer than it was given, ``tried`` is the number of
+    choices it evaluated, and ``k`` that of the recalls in ``pivots``.
     """
 
     steps: tuple[Step, ...]
@@ -262,7 +269,7 @@ class Searched:
 
 
 class Search(Protocol):
-    """Chooses the weights of several pivots on dev, quicker than by trying every combination."""
+    """Chooses the weights of several pivots on dev, faster than by trying every combination."""
 
     def __call__(
         self,
@@ -275,21 +282,21 @@ class Search(Protocol):
         lams: Sequence[float] | None = None,
         worth: float = MIN_POINTS_PER_TENTH,
         progress: Progress | None = None,
-    ) -> Searched | None:
-        """What was found; None if these fixed parameters are beyond it."""
+    ) -> SearchResult | None:
+        """Return the result; None if the search does not support these fixed parameters."""
 
 
 @dataclass(frozen=True)
 class Method:
     """A way to build generators: ``method(training, parameters)``.
 
-    ``grid`` has the values of what is chosen on dev; those in ``joint`` weigh the pivots against
-    the target, and are tried only if there are both. ``options`` are further parameters.
-    ``ranks`` may find the ranks of all choices at once, quicker than by building each generator;
-    it is given (training, parameters of each choice, queries, k). ``search`` may choose alpha, one
-    for each of several pivots, and lam, where no alphas are given. ``neural`` methods take long;
-    their generators may have a ``budget``: see ``paper.training_budget``. They learn from the
-    training's dev queries, and so do those whose ``dev`` is set.
+    ``grid`` has the values of the hyperparameters that are chosen on dev; those in ``joint`` weight
+    the pivots against the target, and are tried only if there are both. ``options`` are further
+    parameters. ``ranks`` may compute the ranks of all choices at once, faster than by building each
+    generator; its arguments are training, parameters of each choice, queries and k. ``search`` may
+    choose one alpha for each of several pivots, and lam, where no alphas are given. ``neural``
+    methods are slow; their generators may have a ``budget``: see ``paper.training_budget``. They
+    learn from the training's dev queries, and so do methods whose ``dev`` is set.
     """
 
     build: Callable[[Training, Parameters], Generator]
@@ -310,15 +317,15 @@ class Method:
         return self.build(training, parameters)
 
     def check(self, parameters: Iterable[str]) -> None:
-        """Refuse names that are no parameters of this method."""
+        """Raise ParameterError if a name is not a parameter of this method."""
         if unknown := sorted(set(parameters) - set(self.grid) - self.options):
             known = ", ".join([*self.grid, *sorted(self.options)])
-            raise ParameterError(f"{unknown[0]!r} is no parameter of this method: use {known}")
+            raise ParameterError(f"{unknown[0]!r} is not a parameter of this method: use {known}")
 
     def choices(
         self, training: Training, grid: Mapping[str, Sequence[float]] | None = None
     ) -> list[dict[str, float]]:
-        """Every combination of the values in the grid, the first parameter changing slowest."""
+        """Return all combinations of values of the grid, the first parameter changing slowest."""
         self.check(grid or {})
         both = training.target is not None and bool(training.pivots)
         values = {name: some for name, some in self.grid.items() if both or name not in self.joint}
@@ -327,16 +334,18 @@ class Method:
 
 
 def rank_golds(generator: Generator, queries: Sequence[Query], k: int) -> Ranks:
-    """The place of each query's gold among its first k candidates, or 0."""
-    found = generator.candidates([query.mention for query in queries], k)
-    return np.array(
-        [gold_rank(query.entity, some) for query, some in zip(queries, found, strict=True)],
-        np.int64,
-    )
+    """Return the rank of each query's gold among its first k candidates, or 0."""
+    return gold_ranks(queries, generator.candidates([query.mention for query in queries], k))
+
+
+def gold_ranks(queries: Sequence[Query], answers: Sequence[Sequence[tuple[str, float]]]) -> Ranks:
+    """Return the rank of each query's gold in its answer; 0 if it is not there."""
+    pairs = zip(queries, answers, strict=True)
+    return np.array([gold_rank(query.entity, answer) for query, answer in pairs], np.int64)
 
 
 def gold_rank(gold: str, candidates: Sequence[tuple[str, float]]) -> int:
-    """Where an entity stands among candidates, from 1; 0 if it does not.
+    """Return the rank of an entity among candidates, from 1; 0 if it is not there.
 
     >>> gold_rank("Q282", [("Q1741", 2.7), ("Q282", 2.5)]), gold_rank("Q584", [("Q1741", 2.7)])
     (2, 0)

@@ -9,7 +9,7 @@ from candgen import Cascade, MentionTable, PivotTokenIndex, WikiPriors
 from candgen.cli.explain_rerank import spelled
 from candgen.generators.rerank.edit_model import Edit
 from candgen.generators.rerank.rerank import Rerank
-from candgen.generators.rerank.weights import FIXED, Weights
+from candgen.generators.rerank.weights import DEFAULT_WEIGHTS, Weights
 from candgen.tables.queries import Query, write_queries
 from tests.support.commands import is_refusal
 
@@ -144,7 +144,7 @@ def test_info_tells_of_both_stages(cli, index):
     shown = rows(done.out)
     assert ["kind", "rerank"] in shown
     assert ["depth", "50"] in shown
-    words = len(candgen.load(index).stage.lexicon.words)
+    words = len(candgen.load(index).stage.translations.words)
     assert ["learned", "pairs", "2,", "queries", "0,", "words", str(words)] in shown
     assert ["normalizer", "latin"] in shown
     assert ["part0:", "pti"] in shown
@@ -189,6 +189,6 @@ def test_build_learns_the_weights_on_dev_queries(cli, tmp_path):
         done = cli("build", *arguments, *more, "-o", tmp_path / name)
         assert done.status == 0, done.err
     fixed, learned = (candgen.load(tmp_path / name) for name in ("fixed", "learned"))
-    assert (fixed.weights, fixed.learned["queries"]) == (FIXED, 0)
-    assert learned.weights != FIXED
+    assert (fixed.weights, fixed.learned["queries"]) == (DEFAULT_WEIGHTS, 0)
+    assert learned.weights != DEFAULT_WEIGHTS
     assert learned.learned["queries"] == 2

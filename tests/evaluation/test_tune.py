@@ -161,7 +161,7 @@ def test_alpha_of_several_pivots_is_tried_without_a_target():
 
 
 def test_unknown_fixed_parameters_are_refused(training):
-    with pytest.raises(ParameterError, match="'treshold' is no parameter of this method"):
+    with pytest.raises(ParameterError, match="'treshold' is not a parameter of this method"):
         tune(PTI, training, QUERIES, fixed={"treshold": 0.5})
     with pytest.raises(ParameterError, match="tokenizer is 'abc'"):
         tune(PTI, training, QUERIES, fixed={"tokenizer": "abc"})

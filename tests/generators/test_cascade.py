@@ -1,8 +1,7 @@
 """Cascades: against the oracle, with one's own generators, as methods, and their files."""
 
-import random
+from dataclasses import FrozenInstanceError
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,13 +9,11 @@ from hypothesis import strategies as st
 import candgen
 from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query, WikiPriors
 from candgen.generators import METHODS
-from candgen.generators.candidate import check_query
-from candgen.generators.conformance import check_generator
-from candgen.protocols import Training, covers, rank_golds
+from candgen.protocols import Training, covers
 from tests.support import toy
 from tests.support.oracle import Oracle
 from tests.support.tiers_oracle import PriorsOracle, in_turn
-from tests.support.worlds import ALPHAS, ENTITIES, LAMS, large_world, mentions, tables
+from tests.support.worlds import ENTITIES, mentions, tables
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 ICELANDIC = MentionTable.from_pairs(toy.ICELANDIC)
@@ -110,45 +107,6 @@ def test_the_toy_world():
     assert filled[:2] == cascade.candidates(["Vín"])[0]
 
 
-def test_only_who_needs_it_is_passed_on():
-    first = Listed(("Q1", 2.0), ("Q2", 1.0), deaf=("a", "b"))
-    for fill, passed in [(False, [["a", "b"]]), (True, [["a", "x", "b"]])]:
-        then, last = Listed(("Q3", 1.0), deaf=("b",)), Listed(("Q4", 1.0))
-        answers = Cascade(first, then, last, fill=fill).candidates(["a", "x", "b"], 3)
-        assert then.asked == [(passed[0], 3)]
-        assert last.asked == [(["a", "b"] if fill else ["b"], 3)]
-        assert [c.entity for c in answers[1]] == (["Q1", "Q2", "Q3"] if fill else ["Q1", "Q2"])
-    # Where nothing is left to do, nobody is asked.
-    never = Listed()
-    assert Cascade(Listed(("Q1", 1.0)), never, fill=True).candidates(["a"], 1) == [[("Q1", 1.5)]]
-    assert Cascade(first, never).candidates([]) == []
-    assert never.asked == []
-
-
-def test_what_is_no_candidate_is_not_passed_on():
-    odd = Listed(
-        ("Q1", float("inf")),
-        ("Q1", 5.0),
-        ("Q2", np.float32(1.0)),
-        ("Q3", 0.0),
-        ("Q4", -1.0),
-        ("Q5", float("nan")),
-    )
-    cascade = Cascade(odd, Listed(("Q3", 1.0)), fill=True)
-    (answer,) = cascade.candidates(["Vín"])
-    assert answer == [("Q1", 2.0), ("Q2", 1.5), ("Q3", 0.5)]
-    assert {type(candidate.score) for candidate in answer} == {float}
-    # A generator that has nothing positive has found nothing.
-    cascade = Cascade(Listed(("Q3", 0.0)), Listed(("Q4", 1.0)))
-    assert cascade.candidates(["Vín"]) == [[("Q4", 0.5)]]
-
-    class Generous:
-        def candidates(self, mentions, k=30):
-            return [[(f"Q{number}", 1.0) for number in range(9)] for _ in mentions]
-
-    assert len(Cascade(Generous(), Generous(), fill=True).candidates(["Vín"], 2)[0]) == 2
-
-
 def test_what_is_refused():
     with pytest.raises(CandgenError, match="generator 2 is 7, which cannot be asked for candid"):
         Cascade(Listed(), 7)
@@ -213,131 +171,7 @@ def test_a_saved_cascade_answers_the_same(fill, tmp_path):
     assert names[0] == names[1]
 
 
-def test_a_part_is_opened_as_if_it_were_alone(tmp_path):
-    from candgen.storage import index_folder
-
-    Cascade(priors(), pti()).save(tmp_path / "both")
-    pti().save(tmp_path / "alone")
-    opened = []
-    both = index_folder.load(tmp_path / "both")
-    Cascade.from_stored(both, lambda part: opened.append(part) or Listed())
-    alone = index_folder.load(tmp_path / "alone")
-    assert (opened[1].kind, opened[1].sizes) == (alone.kind, alone.sizes)
-    assert opened[1].parameters == alone.parameters
-    assert opened[1].inputs == alone.inputs
-    assert (opened[1].path, opened[1].version) == (tmp_path / "both", alone.version)
-    assert set(opened[1].arrays) == set(alone.arrays)
-
-
-def test_what_cannot_be_saved(tmp_path):
-    with pytest.raises(CandgenError, match=r"generator 2 is .* has no method contents"):
-        Cascade(priors(), Listed()).save(tmp_path / "x")
-    assert not (tmp_path / "x").exists()
-
-
-def test_a_part_of_unknown_kind(tmp_path):
-    from candgen.storage import index_folder
-
-    kind, parameters, arrays, inputs = Cascade(priors(), pti()).contents()
-    parameters["parts"][1]["kind"] = "oracle"
-    index_folder.save(
-        tmp_path / "x", kind=kind, parameters=parameters, arrays=arrays, inputs=inputs
-    )
-    with pytest.raises(CandgenError, match=r"of kind 'oracle'.*upgrade candgen, or build it again"):
-        candgen.load(tmp_path / "x")
-
-
 # As methods
-
-
-@st.composite
-def trials(draw):
-    names = draw(st.lists(st.sampled_from(["is", "da"]), max_size=2, unique=True))
-    target = draw(tables()) if not names or draw(st.booleans()) else None
-    choices = []
-    for _ in range(draw(st.integers(1, 4))):
-        choice = draw(
-            st.fixed_dictionaries(
-                {},
-                optional={
-                    "alpha": ALPHAS if target is not None else st.just(0.5),
-                    "lam": LAMS,
-                    "normalizer": st.sampled_from(["none", "default"]),
-                    "threshold": st.sampled_from([0.1, 0.5]),
-                },
-            )
-        )
-        choices.append(choice)
-    pivots = {name: MentionTable.from_pairs(draw(tables())) for name in names}
-    training = Training(pivots, None if target is None else MentionTable.from_pairs(target), "fo")
-    queries = draw(st.lists(st.builds(Query, mentions(), ENTITIES), min_size=1, max_size=12))
-    return training, choices, queries, draw(st.integers(1, 5))
-
-
-@given(trials(), st.sampled_from(["cascade", "cascade-fill"]))
-@SLOW
-def test_ranks_equal_those_of_generators(trial, name):
-    training, choices, queries, k = trial
-    method = METHODS[name]
-    try:
-        expected = [rank_golds(method(training, some), queries, k).tolist() for some in choices]
-    except ValueError:  # no mention has a token
-        with pytest.raises(ValueError):
-            method.ranks(training, choices, queries, k)
-        return
-    assert [some.tolist() for some in method.ranks(training, choices, queries, k)] == expected
-
-
-@pytest.mark.parametrize("name", ["cascade", "cascade-fill"])
-def test_ranks_differ_where_it_matters(name):
-    world = large_world(3, entities=400, letters="abcdefgh")
-    pivots = {name: MentionTable.from_pairs(rows) for name, rows in world.pivots.items()}
-    training = Training(pivots, MentionTable.from_pairs(world.target), "fo")
-    rows = random.Random(1).sample([row for rows in world.pivots.values() for row in rows], 60)
-    queries = [Query(mention[:-1] + "x", entity) for mention, entity, _ in rows]
-    queries += [Query(mention, entity) for mention, entity, _ in rows]
-    method = METHODS[name]
-    choices = method.choices(training)
-    ranks = [some.tolist() for some in method.ranks(training, choices, queries, 10)]
-    assert ranks == [rank_golds(method(training, some), queries, 10).tolist() for some in choices]
-    assert len({tuple(some) for some in ranks}) > 1
-
-
-def test_ranks_of_choices_with_other_normalizers():
-    """As it is written, vÍN is known to nobody; nor are its letters."""
-    choices = [{"normalizer": "default"}, {"normalizer": "none"}, {"normalizer": "default"}]
-    for name in ("cascade", "cascade-fill"):
-        ranks = METHODS[name].ranks(JOINT, choices, [Query("vÍN", "Q1741")], 3)
-        assert [some.tolist() for some in ranks] == [[2], [0], [2]]
-
-
-def test_methods_have_the_grid_of_pti():
-    for name, fill in [("cascade", False), ("cascade-fill", True)]:
-        method = METHODS[name]
-        assert method.choices(JOINT) == METHODS["pti"].choices(JOINT)
-        assert method.choices(Training({"is": ICELANDIC})) == [
-            {"lam": 0.2},
-            {"lam": 0.4},
-            {"lam": 1.0},
-        ]
-        built = method(JOINT, {"alpha": 0.1, "lam": 1.0, "normalizer": "paper"})
-        assert [type(part) for part in built.nested] == [WikiPriors, PivotTokenIndex]
-        assert [part.parameters["normalizer"] for part in built.nested] == ["paper", "paper"]
-        assert built.nested[1].parameters["alpha"] == {"is": 0.1}
-        assert built.fill is fill
-
-
-def test_size_is_that_of_both():
-    parameters = {"alpha": 0.4, "lam": 1.0, "threshold": 0.3}
-    cascade = METHODS["cascade"](JOINT, parameters)
-    alone = METHODS["pti"].size(METHODS["pti"](JOINT, parameters))
-    size = METHODS["cascade"].size(cascade)
-    assert size.parameters == 10 + alone.parameters
-    every = alone.parameters / (1 - alone.removed)
-    assert size.removed == pytest.approx(alone.removed * every / (10 + every))
-    assert 0 < size.removed < alone.removed
-    with pytest.raises(CandgenError, match="lam is -1"):
-        METHODS["cascade"].ranks(JOINT, [{"lam": -1}], [Query("Vín", "Q282")], 3)
 
 
 def test_a_class_is_no_generator():
@@ -349,50 +183,25 @@ def test_a_class_is_no_generator():
         Cascade(Mine(), Mine)
 
 
-@pytest.mark.parametrize("answer", [None, iter([[]])])
-def test_an_answer_that_is_no_list_is_refused(answer):
-    class Mine:
-        def candidates(self, mentions, k=30):
-            return answer
-
-    with pytest.raises(CandgenError, match=r"generator 1 gave .*: expected a list"):
-        Cascade(Mine(), Mine()).candidates(["Vín"])
-
-
-def test_ranks_of_a_choice_without_weights_are_those_of_what_is_built():
-    queries = [Query("Vínið", "Q282"), Query("Vínið", "Q1741"), Query("Vín", "Q584")]
-    for name in ("cascade", "cascade-fill"):
-        method = METHODS[name]
-        (ranks,) = method.ranks(JOINT, [{}], queries, 3)
-        assert ranks.tolist() == rank_golds(method(JOINT, {}), queries, 3).tolist()
-        _, then = method(JOINT, {}).nested
-        assert then.lam == PivotTokenIndex.build({"is": ICELANDIC}).lam
-
-
 CLOSE = st.sampled_from(
     [0.3, 0.1 + 0.2, 1.361930972661956, 1.3619309726619557, 1e-300, 1e-17, 1e17, 1e300, 5.0, 2.0]
 )
 
 
-@given(
-    st.lists(st.dictionaries(ENTITIES, CLOSE, max_size=8), min_size=2, max_size=3), st.booleans()
-)
-def test_what_a_generator_tells_apart_stays_apart(answers, fill):
-    """However close its scores are: order and ties are those of the generator."""
+def test_build_is_what_the_method_builds():
+    """``Cascade.build`` has the parameters of both generators."""
+    made = Cascade.build({"is": ICELANDIC}, FAROESE, language="fo", alpha=0.1, lam=1.0, fill=True)
+    training = Training({"is": ICELANDIC}, FAROESE, "fo")
+    same = METHODS["cascade-fill"](training, {"alpha": 0.1, "lam": 1.0})
+    queries = ["Vín", "Rín", "Wien", "Vínið", ""]
+    assert made.candidates(queries) == same.candidates(queries)
+    assert made.contents().parameters == same.contents().parameters
+    assert Cascade.build({"is": ICELANDIC}).fill is False
+    with pytest.raises(CandgenError, match="nothing to build from"):
+        Cascade.build()
 
-    class Mine:
-        def __init__(self, scores):
-            self.ranked = sorted(scores.items(), key=lambda c: (-c[1], len(c[0]), c[0]))
 
-        def candidates(self, mentions, k=30):
-            check_query(mentions, k)
-            return [self.ranked[:k] for _ in mentions]
-
-    parts = [Mine(scores) for scores in answers]
-    check_generator(Cascade(*parts, fill=fill), ["Vín", "Wien"], k=5)
-    (found,) = Cascade(*parts, fill=fill).candidates(["Vín"], 30)
-    by_hand = []
-    for part in parts:
-        if fill or not by_hand:
-            by_hand += [e for e, _ in part.ranked if e not in by_hand]
-    assert [entity for entity, _ in found] == by_hand
+def test_nobody_writes_into_a_cascade():
+    cascade = Cascade(priors(), pti())
+    with pytest.raises(FrozenInstanceError):
+        cascade.fill = True

@@ -3,6 +3,8 @@
 import importlib.util
 import random
 import tempfile
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -129,8 +131,8 @@ class Good:
         (path / "entities").write_text(" ".join(self.entities), encoding="utf-8")
 
 
-def load_good(path):
-    made = Good()
+def load_good(path, cls=None):
+    made = (cls or Good)()
     made.entities = tuple((path / "entities").read_text(encoding="utf-8").split())
     return made
 
@@ -182,6 +184,27 @@ class Clamped(Good):
 class Forgetful(Good):
     def knows(self, entities):
         return [entity != "b" for entity in entities]
+
+
+class Able(Good):
+    """With all abilities."""
+
+    def names(self, entity):
+        return [(entity, "fo", 2), (entity.upper(), "is", 1)]
+
+    def knows(self, entities):
+        return [entity in self.entities for entity in entities]
+
+    def explain(self, mention, entity):
+        return SimpleNamespace(score=dict(self.answer(mention, 30))[entity])
+
+    def probabilities(self, mention, candidates):
+        return [score / 4 for _, score in candidates]
+
+
+def able(**methods):
+    """A generator with one ability that is broken."""
+    return type("Broken", (Able,), methods)()
 
 
 class Silent(Good):
@@ -241,6 +264,29 @@ BROKEN = {
     "duplicates": [broken_answer(lambda answer, k: [*answer, *answer[-1:]])],
     "length": [broken_answer(lambda answer, k: [*answer, ("zzzz", 0.5)])],
     "knows": [Forgetful(), Silent(), Unsure()],
+    "names": [
+        able(names=lambda self, entity: None),
+        able(names=lambda self, entity: [entity]),
+        able(names=lambda self, entity: [(entity, "fo")]),
+        able(names=lambda self, entity: [("fo", 2, entity)]),
+        able(names=lambda self, entity: [(entity, "fo", 1), (entity, "is", 2)]),
+        able(names=lambda self, entity: 1 / 0),
+    ],
+    "explain": [
+        able(explain=lambda self, mention, entity: None),
+        able(explain=lambda self, mention, entity: SimpleNamespace(score=17.0)),
+        able(explain=lambda self, mention, entity: SimpleNamespace(score=float("nan"))),
+        able(explain=lambda self, mention, entity: 1 / 0),
+    ],
+    "probabilities": [
+        able(probabilities=lambda self, mention, candidates: []),
+        able(probabilities=lambda self, mention, candidates: [0.1] * (len(candidates) + 1)),
+        able(probabilities=lambda self, mention, candidates: [s for _, s in candidates]),
+        able(probabilities=lambda self, mention, candidates: [-0.1 for _ in candidates]),
+        able(probabilities=lambda self, mention, candidates: [1 / (1 + s) for _, s in candidates]),
+        able(probabilities=lambda self, mention, candidates: [float("nan") for _ in candidates]),
+        able(probabilities=lambda self, mention, candidates: 1 / 0),
+    ],
     "prefix": [
         broken_answer(lambda answer, k: answer[1:] if k == 1 else answer),
         broken_answer(lambda answer, k: [(e, s / k) for e, s in answer]),
@@ -263,9 +309,17 @@ def rules_broken(generator, asked=ASKED, **options):
     return {violation.rule for violation in caught.value.violations}
 
 
-def test_a_good_generator_passes(tmp_path):
+@pytest.mark.parametrize("cls", [Good, Able])
+def test_a_good_generator_passes(cls, tmp_path):
     for k in (1, 2, 4, 30):
-        check_generator(Good(), ASKED, k=k, folder=tmp_path / str(k), load=load_good)
+        load = partial(load_good, cls=cls)
+        check_generator(cls(), ASKED, k=k, folder=tmp_path / str(k), load=load)
+
+
+def test_a_loaded_generator_has_the_same_abilities(tmp_path):
+    assert rules_broken(Able(), folder=tmp_path / "less", load=load_good) == {"abilities"}
+    more = partial(load_good, cls=Able)
+    assert rules_broken(Good(), folder=tmp_path / "more", load=more) == {"abilities"}
 
 
 @pytest.mark.parametrize(("rule", "number"), CASES)
@@ -274,7 +328,11 @@ def test_who_breaks_a_rule_is_caught(rule, number):
 
 
 @pytest.mark.parametrize(
-    ("rule", "number"), [("ties", 1), ("order", 0), ("knows", 0), ("refusals", 0), ("prefix", 3)]
+    ("rule", "number"),
+    [
+        *(("ties", 1), ("order", 0), ("knows", 0), ("refusals", 0), ("prefix", 3)),
+        *((rule, number) for rule in ("names", "explain", "probabilities") for number in range(4)),
+    ],
 )
 def test_nobody_is_accused_of_more(rule, number):
     assert rules_broken(BROKEN[rule][number]) == {rule}

@@ -351,7 +351,7 @@ def test_methods(name):
     assert built.parameters["released"] == name.endswith("released")
     # Two and three pairs of mention and entity, and as many of word and entity.
     assert method.size(built) == Size(10, 0.0)
-    with pytest.raises(CandgenError, match="'alpha' is no parameter of this method: use normal"):
+    with pytest.raises(CandgenError, match="'alpha' is not a parameter of this method: use normal"):
         method.check({"alpha": 1})
 
 

@@ -126,7 +126,7 @@ def test_pruning_changes_nothing_and_prunes(large):
     assert np.array_equal(pruned.found, exhaustive.found)
     for row, found in enumerate(pruned.found):
         assert np.array_equal(pruned.score[row, :found], exhaustive.score[row, :found])
-        assert np.array_equal(pruned.rank[row, :found], exhaustive.rank[row, :found])
+        assert np.array_equal(pruned.tie_order[row, :found], exhaustive.tie_order[row, :found])
     assert pruned.work[:, 1].sum() < exhaustive.work[:, 1].sum()
 
 
@@ -209,4 +209,4 @@ def test_bounds_hold_what_smoothing_adds(lam):
     pruned = index.token_index.search(queries, 10, lam=lam)
     exhaustive = index.token_index.search(queries, 10, lam=lam, prune=False)
     assert np.array_equal(pruned.score, exhaustive.score)
-    assert np.array_equal(pruned.rank, exhaustive.rank)
+    assert np.array_equal(pruned.tie_order, exhaustive.tie_order)

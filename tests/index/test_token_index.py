@@ -128,7 +128,7 @@ def test_every_path_gives_the_same(large):
     assert np.array_equal(pruned.found, exhaustive.found)
     for row, found in enumerate(pruned.found):
         assert np.array_equal(pruned.score[row, :found], exhaustive.score[row, :found])
-        assert np.array_equal(pruned.rank[row, :found], exhaustive.rank[row, :found])
+        assert np.array_equal(pruned.tie_order[row, :found], exhaustive.tie_order[row, :found])
 
 
 def test_pruning_prunes(large):

@@ -63,7 +63,7 @@ class NaiveModel:
                         table[i][j] += table[i - 1][j - 1] * exact[a[i - 1], b[j - 1]]
         return table[-1][-1]
 
-    def likeness(self, query: str, name: str) -> float:
+    def similarity(self, query: str, name: str) -> float:
         """log (P(query | name) / P(query)) / length, at least 0."""
         if not query:
             return 0.0
@@ -113,7 +113,7 @@ class NaiveStage:
         known = OTHER not in self.model.known(text)
         return [
             math.log(ratio),
-            self.model.likeness(text, best),
+            self.model.similarity(text, best),
             logarithm(mine[best]) if text else 0.0,
             logarithm(sum(mine.values())),
             math.log1p(self.languages[entity]),

@@ -8,7 +8,7 @@ from candgen.cli.output import show, table, visible
 if TYPE_CHECKING:
     from candgen.generators.rerank.edit_model import Edit
     from candgen.generators.rerank.explanation import Property, RerankExplanation
-    from candgen.generators.rerank.translations import Word
+    from candgen.generators.rerank.translations import TranslatedWord
 
 SPACE = "␣"
 """Shown for a space that is inserted, deleted or replaced."""
@@ -36,7 +36,7 @@ def show_rerank(explanation: "RerankExplanation") -> None:
         show("The entity has no name to compare the mention with.")
 
 
-def _translated(words: "Sequence[Word]") -> str:
+def _translated(words: "Sequence[TranslatedWord]") -> str:
     """Return which words were translated, and the probabilities of the translations."""
     each = (f"{visible(a)} is {visible(b)} (p = {share:.2f})" for a, b, share in words)
     return f", where {', '.join(each)}" if words else ""

@@ -15,7 +15,7 @@ from candgen.protocols import (
     Method,
     Progress,
     Ranks,
-    Searched,
+    SearchResult,
     Training,
     rank_golds,
 )
@@ -199,7 +199,7 @@ def _search(
     if method.search is None or weighted or len(training.pivots) < 2:
         return None
     lams = grid.pop("lam", [fixed["lam"]] if "lam" in fixed else None)
-    ends: list[tuple[Trial, Searched]] = []
+    ends: list[tuple[Trial, SearchResult]] = []
     trials: list[Trial] = []
     for values in product(*grid.values()):
         choice = dict(zip(grid, values, strict=True))

@@ -1,16 +1,17 @@
 """From scores to probabilities: how likely each candidate of a list is the right one.
 
-Scores order the candidates of one mention; they say little about whether the first of them is any
-good. A probability does, and can be compared between mentions. It is a softmax over the candidates
-and one more outcome, that none of them is right:
+Scores order the candidates of one mention; they do not tell how good the first of them is. A
+probability does, and can be compared between mentions. It is a softmax over the candidates and one
+more outcome, that none of them is right:
 
     u(e)    = slope * strength of e's score
     u(none) = none + length * log(1 + number of characters of the mention)
     P(e)    = exp u(e) / (exp u(none) + sum over the first 30 candidates of exp u)
 
-The strength is the logarithm of a score; of an index of two stages it is the value that the second
-stage made the score of. The three numbers are those under which dev queries are likeliest. Without
-any they are fixed ones: then P(e) still grows with the score and with the distance to the others.
+The strength is the logarithm of a score; for an index with two stages it is the value from which
+the second stage computed the score. The three weights are those under which dev queries are
+likeliest. Without dev queries they are fixed: P(e) still grows with the score and with the distance
+to the others.
 """
 
 import math
@@ -29,7 +30,7 @@ from candgen.storage.index_folder import StoredIndex, strip_prefix
 from candgen.tables.queries import Query
 
 DEPTH = 30
-"""How many candidates share in the probability; those after them are weighed against these."""
+"""How many candidates the softmax sums over; the probabilities of later ones are not summed."""
 PREFIX = "calibration"
 
 Link = Literal["log", "value"]
@@ -38,7 +39,7 @@ LINKS: Mapping[str, Link] = {"rerank": "value"}
 
 
 class Weights(NamedTuple):
-    """How strengths count, and what speaks against all candidates."""
+    """The weight of strengths, and the weights of the outcome that no candidate is right."""
 
     slope: float
     none: float
@@ -49,12 +50,12 @@ FIXED: Mapping[Link, Weights] = {
     "log": Weights(slope=3.9, none=-3.0, length=1.9),
     "value": Weights(slope=0.85, none=12.0, length=-2.3),
 }
-"""Where there are no dev queries. Rounded from what dev chose for several languages."""
+"""Used without dev queries. Rounded from what was learned for several languages."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Probabilities from scores; ``queries`` tells how many dev queries it was learned from."""
+    """Turns scores into probabilities; ``queries`` is how many dev queries it was learned from."""
 
     link: Link
     weights: Weights
@@ -68,7 +69,7 @@ class Calibration:
 
     @classmethod
     def learn(cls, generator: Any, dev: Sequence[Query]) -> "Calibration":  # noqa: ANN401
-        """Ask a generator, which has not learned from them, for the candidates of dev queries."""
+        """Learn from the candidates of dev queries that the generator has not learned from."""
         link = LINKS.get(generator.contents().kind, "log")
         answers = generator.candidates([query.mention for query in dev], DEPTH)
         rows: list[tuple[float, float, float]] = []
@@ -76,7 +77,7 @@ class Calibration:
         for query, candidates in zip(dev, answers, strict=True):
             entities = [entity for entity, _ in candidates]
             strengths = _strengths(link, [score for _, score in candidates])
-            # What has no strength has no probability either: it is as good as not found.
+            # A candidate without a strength has probability 0, as if it had not been found.
             known = strengths > -math.inf
             rows += [(strength, 0.0, 0.0) for strength in strengths[known].tolist()]
             found = query.entity in entities[: int(known.sum())]
@@ -90,18 +91,18 @@ class Calibration:
             np.array(FIXED[link]),
         )
         weights = Weights(*learned.tolist())
-        if not weights.slope > 0.0:  # scores that say nothing: the order of a list must stay
+        if not weights.slope > 0.0:  # the order of a list must stay
             weights = FIXED[link]
         return cls(link, weights, len(dev))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Calibration":
-        """What is stored in the folder of an index; the fixed one if nothing is."""
+        """Return what is stored in the folder of an index; the fixed one if nothing is."""
         return cls.from_stored(index_folder.load(path))
 
     @classmethod
     def from_stored(cls, stored: StoredIndex) -> "Calibration":
-        """What is stored with a generator; the fixed one for its kind if nothing is."""
+        """Return what is stored with a generator; the fixed one for its kind if nothing is."""
         arrays = strip_prefix(PREFIX, stored.arrays)
         if not arrays:
             return cls.default(stored.kind)
@@ -116,18 +117,17 @@ class Calibration:
         return cls(LINKS.get(stored.kind, "log"), weights, queries)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """What is stored."""
+        """Return what is stored."""
         return {"weights": np.array(self.weights), "queries": np.array([self.queries])}
 
     def store(self, path: str | os.PathLike[str]) -> None:
-        """Add it to the folder of an index."""
+        """Add the calibration to the folder of an index."""
         index_folder.amend(path, PREFIX, self.arrays())
 
     def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
-        """How likely each candidate of a mention is the right one, in their order.
+        """Return how likely each candidate of a mention is the right one, in their order.
 
-        The list should have at least 30 candidates, if there are so many: a shorter one would
-        promise more than it can know.
+        Ask for at least 30 candidates: with a shorter list the probabilities are too high.
         """
         strengths = _strengths(self.link, [score for _, score in candidates])
         utilities = self.weights.slope * strengths
@@ -140,7 +140,7 @@ class Calibration:
 
 
 DEFAULT = Calibration("log", FIXED["log"])
-"""The fixed one of a generator whose scores are not a second stage's."""
+"""The fixed calibration of all kinds of generators but Rerank."""
 
 
 def _length(mention: str) -> float:

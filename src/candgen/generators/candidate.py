@@ -1,43 +1,73 @@
-"""What all generators have in common: what they answer with, and what they are asked."""
+"""Candidates, the checks of a query that all generators share, and how hits become candidates."""
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from candgen.errors import ParameterError
+import numpy as np
+
+from candgen.errors import ParameterError, check_number, check_whole_number, shown
+from candgen.index.token_index import TokenIndex
 
 SMALLEST, LARGEST = 1e-30, 1e30
-"""With other weights but 0, scores would not fit a float32."""
+"""The limits of weights other than 0: beyond them, scores would not fit a float32."""
 
 
 class Candidate(NamedTuple):
-    """An entity that a mention may mean, and its score."""
+    """An entity that a mention may mean: its id in ``entity``, such as Q1741, and its ``score``."""
 
     entity: str
     score: float
 
 
 def check_query(mentions: Sequence[str], k: int) -> list[str]:
-    """The mentions as a list; refuses what is not several strings, and a k that is no number."""
+    """Return the mentions as a list; raise ParameterError if they or k are invalid."""
     if isinstance(mentions, str | bytes):
         raise ParameterError(
-            f"mentions is {mentions!r}: expected several strings, such as [{mentions!r}]"
+            f"mentions is {shown(mentions)}: expected several strings, such as [{shown(mentions)}]"
         )
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise ParameterError(f"k is {k!r}: expected a whole number of at least 1")
+    check_whole_number("k", k)
     listed = list(mentions)
     for place, mention in enumerate(listed):
         if not isinstance(mention, str):
-            raise ParameterError(f"mention {place} is {mention!r}: expected a string")
+            raise ParameterError(f"mention {place} is {shown(mention)}: expected a string")
     return listed
 
 
 def check_weight(name: str, value: object) -> float:
-    """A finite number that is not negative, and not so large that scores overflow float32."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise ParameterError(f"{name} is {value!r}: expected a finite number of at least 0")
-    if value > LARGEST:
+    """Return a finite number of at least 0 with which scores fit a float32."""
+    number = check_number(name, value)
+    if number > LARGEST:
         raise ParameterError(f"{name} is {value!r}: expected at most {LARGEST:g}")
-    if 0 < value < SMALLEST:
+    if 0 < number < SMALLEST:
         raise ParameterError(f"{name} is {value!r}: expected 0, or at least {SMALLEST:g}")
-    return float(value)
+    return number
+
+
+def search_candidates(
+    index: TokenIndex,
+    texts: Sequence[str],
+    k: int,
+    *,
+    lam: float,
+    threads: int | None,
+    share: bool = False,
+) -> list[list[Candidate]]:
+    """Return the k best candidates for each normalized text.
+
+    With ``share``, a score is divided by the sum of the scores of all entities.
+    """
+    answers: list[list[Candidate]] = []
+    at_once = max(1, min(4096, 1_000_000 // k))
+    for first in range(0, len(texts), at_once):
+        batch = texts[first : first + at_once]
+        hits = index.search(batch, k, lam=lam, threads=threads)
+        if share:
+            totals = np.array([index.total(text, lam=lam) for text in batch])
+            hits.score[:] = hits.score / np.maximum(totals, 1e-300)[:, np.newaxis]
+        # All rows together, because a call for each mention would be slower.
+        there = np.arange(hits.score.shape[1]) < hits.found[:, np.newaxis]
+        entities = index.ids(hits.tie_order[there])
+        every = list(map(Candidate, entities, hits.score[there].tolist()))
+        ends = np.cumsum(hits.found).tolist()
+        answers += [every[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    return answers

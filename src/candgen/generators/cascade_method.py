@@ -1,13 +1,10 @@
 """Cascades as methods: WikiPriors, then PivotTokenIndex, of the same tables.
 
-Alpha, lam and the threshold are those of the PivotTokenIndex. WikiPriors has no weights: also a
-pivot whose alpha is 0 is one there.
+Alpha, lam and the threshold are those of the PivotTokenIndex.
 """
 
 from collections.abc import Sequence
 from functools import partial
-
-import numpy as np
 
 from candgen.generators import wikipriors_method
 from candgen.generators.candidate import Candidate, check_weight
@@ -15,26 +12,19 @@ from candgen.generators.cascade import Cascade
 from candgen.generators.pivot import method as pivot_method
 from candgen.generators.pivot.pivot_token_index import LAM, PivotTokenIndex
 from candgen.generators.tiers import ask_in_turn
-from candgen.generators.wikipriors import WikiPriors
-from candgen.protocols import Method, Parameters, Ranks, Size, Training, gold_rank
+from candgen.protocols import Method, Parameters, Ranks, Size, Training, gold_ranks
 from candgen.tables.queries import Query
 
 OPTIONS = frozenset({"normalizer", "threads", "threshold"})
 
 
 def build(training: Training, parameters: Parameters, *, fill: bool) -> Cascade:
-    """WikiPriors and PivotTokenIndex of these tables; parameters are those of both."""
-    first = _first(training, parameters)
-    return Cascade(first, pivot_method.build(training, parameters), fill=fill)
-
-
-def _first(training: Training, parameters: Parameters) -> WikiPriors:
-    known = {name: parameters[name] for name in parameters if name in wikipriors_method.OPTIONS}
-    return wikipriors_method.build(training, known)
+    """Build WikiPriors and PivotTokenIndex of these tables; parameters are those of both."""
+    return Cascade.build(**pivot_method.arguments(training, parameters), fill=fill)
 
 
 def size(cascade: Cascade) -> Size:
-    """How many numbers both generators keep, and which share of all the threshold removed."""
+    """Return how many numbers both generators keep, and the fraction that was removed."""
     first, then = cascade.nested
     dropped = then.parameters["dropped"]
     removed = dropped["priors"] + dropped["posteriors"]
@@ -50,10 +40,10 @@ def ranks(
     *,
     fill: bool,
 ) -> list[Ranks]:
-    """The ranks that ``build(training, choice)`` would give, for each choice.
+    """Return the ranks that ``build(training, choice)`` would give, for each choice.
 
-    What WikiPriors finds is the same whatever the weights, so it is asked once, and an index is
-    built once for all choices that differ in lam only.
+    WikiPriors has no weights, so it is asked once; an index is built once for all choices that
+    differ in lam only.
     """
     mentions = [query.mention for query in queries]
     firsts: dict[str, dict[str, list[Candidate]]] = {}
@@ -62,7 +52,9 @@ def ranks(
     for choice in choices:
         first = repr(choice.get("normalizer"))
         if first not in firsts:
-            answers = _first(training, choice).candidates(mentions, k)
+            shared = {name: choice[name] for name in choice if name in wikipriors_method.OPTIONS}
+            priors = wikipriors_method.build(training, shared)
+            answers = priors.candidates(mentions, k)
             firsts[first] = dict(zip(mentions, answers, strict=True))
         rest = repr(sorted((name, choice[name]) for name in choice if name != "lam"))
         if rest not in indexes:
@@ -70,7 +62,7 @@ def ranks(
         lam = check_weight("lam", choice.get("lam", LAM))
         tiers = [partial(_look_up, firsts[first]), partial(indexes[rest].candidates, lam=lam)]
         answers = ask_in_turn(tiers, mentions, k, fill=fill)
-        found.append(_places(queries, answers))
+        found.append(gold_ranks(queries, answers))
     return found
 
 
@@ -78,11 +70,6 @@ def _look_up(
     answers: dict[str, list[Candidate]], mentions: list[str], _k: int
 ) -> list[list[Candidate]]:
     return [answers[mention] for mention in mentions]
-
-
-def _places(queries: Sequence[Query], answers: Sequence[Sequence[Candidate]]) -> Ranks:
-    pairs = zip(queries, answers, strict=True)
-    return np.array([gold_rank(query.entity, some) for query, some in pairs], np.int64)
 
 
 def _method(*, fill: bool) -> Method:

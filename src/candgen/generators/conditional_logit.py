@@ -1,4 +1,4 @@
-"""The conditional logit: which of several rows is the right one, learned from groups of rows."""
+"""The conditional logit: learn from groups of rows which row of a group is the right one."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,16 +7,16 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 STRENGTH = 1.0
-"""How strongly the weights are held to those they start from: as by so many groups."""
+"""Strength of the penalty for leaving the start weights; 1 is as strong as one group."""
 STEPS = 50
 
 
 def learn(features: Floats, starts: Integers, gold: Integers, start: Floats) -> Floats:
-    """The weights under which the golds are likeliest, held to those that they start from.
+    """Return the weights under which the golds are likeliest, held to those that they start from.
 
     Rows ``starts[q]`` to ``starts[q + 1] - 1`` of ``features`` are the choices of group q, and
-    ``gold[q]`` the row of the right one, -1 if it is not among them: such a group has no say. The
-    probability of the gold is its softmax among its rivals, which is maximised by Newton's method:
+    ``gold[q]`` the row of the right one, -1 if it is not among them: such a group is
+    ignored. The probability of the gold is its softmax in the group, maximized by Newton's method:
 
         minimise  sum over groups of -log P(gold)  +  strength / 2 * |(w - start) * spread|^2
     """
@@ -30,14 +30,14 @@ def learn(features: Floats, starts: Integers, gold: Integers, start: Floats) -> 
     kept = features[rows]
     spread = kept.std(axis=0)
     spread[spread == 0.0] = 1.0
-    # Each less its gold: what is equal for all rows of a group has no say.
+    # Differences to the gold: a feature that is equal in all rows of a group has no effect.
     ahead = (kept - np.repeat(kept[golds], sizes, axis=0)) / spread
     learned: Floats = _newton(ahead, first, sizes, start * spread) / spread
     return learned
 
 
 def _newton(ahead: Floats, first: Integers, sizes: Integers, start: Floats) -> Floats:
-    """Newton's method with steps that are halved until they help; the function is convex."""
+    """Minimize by Newton's method, halving steps until they help; the function is convex."""
     weights = start
     loss, share = _loss(ahead, first, sizes, weights, start)
     for _ in range(STEPS):
@@ -54,7 +54,7 @@ def _newton(ahead: Floats, first: Integers, sizes: Integers, start: Floats) -> F
                 break
             size /= 2
         gained = loss - tried
-        if gained < 0.0:  # rounding: it cannot be better than this
+        if gained < 0.0:  # only rounding errors are left
             break
         weights, loss, share = weights + size * step, tried, tried_share
         if gained <= 1e-12 * abs(loss):
@@ -63,7 +63,7 @@ def _newton(ahead: Floats, first: Integers, sizes: Integers, start: Floats) -> F
 
 
 def _products(one: Floats, other: Floats) -> Floats:
-    """The products of columns; not by a library that rounds otherwise with other threads."""
+    """Return the products of columns; not with BLAS, whose rounding depends on the threads."""
     products: Floats = np.einsum("ri,rj->ij", one, other)
     return products
 
@@ -71,7 +71,7 @@ def _products(one: Floats, other: Floats) -> Floats:
 def _loss(
     ahead: Floats, first: Integers, sizes: Integers, weights: Floats, start: Floats
 ) -> tuple[float, Floats]:
-    """Minus the log-likelihood with its penalty, and the probability of each row."""
+    """Return minus the log-likelihood plus the penalty, and the probability of each row."""
     value = np.einsum("ri,i->r", ahead, weights)
     most = np.maximum.reduceat(value, first)
     raised = np.exp(value - np.repeat(most, sizes))

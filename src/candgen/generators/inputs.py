@@ -1,6 +1,7 @@
 """The tables that a generator is built from, by language, and the weights of the pivots."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
@@ -10,10 +11,10 @@ TARGET = "target"
 """The name of the target's language where none is given."""
 
 
-def weights_of(
+def resolve_alphas(
     pivots: Mapping[str, MentionTable], alpha: float | Mapping[str, float]
 ) -> dict[str, float]:
-    """The alpha of each pivot."""
+    """Return the alpha of each pivot, from one number for all or from one for each."""
     if not isinstance(alpha, Mapping):
         return dict.fromkeys(pivots, check_weight("alpha", alpha))
     if unknown := sorted(set(alpha) - set(pivots)):
@@ -29,13 +30,13 @@ def weights_of(
     return {pivot: check_weight(f"alpha of {pivot!r}", alpha[pivot]) for pivot in pivots}
 
 
-def tables_of(
+def collect_tables(
     pivots: Mapping[str, MentionTable],
     target: MentionTable | None,
     language: str | None,
     weights: Mapping[str, float],
 ) -> dict[str, MentionTable]:
-    """All tables that count, by language: the target first, then the pivots by name."""
+    """Return the tables with a weight, by language: the target first, then the pivots by name."""
     if language is not None and not isinstance(language, str):
         raise ParameterError(f"{language!r} is not the name of a language: expected a string")
     name = language or TARGET
@@ -58,3 +59,13 @@ def tables_of(
     if not weighted:
         raise ParameterError("every pivot has alpha 0 and there is no target: nothing is left")
     return weighted
+
+
+def describe_table(table: MentionTable, entities: int) -> dict[str, Any]:
+    """Return what an index stores about a table, by which the table can be recognized."""
+    return {
+        "pairs": len(table),
+        "occurrences": table.total,
+        "sha256": table.digest,
+        "entities": entities,
+    }

@@ -1,4 +1,4 @@
-"""Generators: whatever turns mentions into candidates. One file a method."""
+"""All methods by name, and `load`, which opens any saved generator."""
 
 import os
 from collections.abc import Callable
@@ -37,16 +37,26 @@ METHODS: dict[str, Method] = {
 
 
 def load(path: str | os.PathLike[str], *, verify: bool = False) -> Index:
-    """Open whatever generator was saved at a path, memory-mapped.
+    """Open a generator that was saved, memory-mapped.
 
-    ``verify`` reads every byte and compares it with its checksum; without it, only small indexes
-    are read in full.
+    Args:
+        path: The folder that ``save`` or ``candgen build`` wrote.
+        verify: Whether to read every byte and compare it with its checksum; without it, only
+            small indexes are read in full.
+
+    Returns:
+        The generator: a PivotTokenIndex, WikiPriors, Charagram, Cascade or Rerank. What all of them
+        can do is in ``candgen.protocols.Index``; ``isinstance(index, Explains)`` tells whether this
+        one can explain its scores.
+
+    Raises:
+        StorageError: The folder is missing, damaged, or written by a newer version.
     """
     return open_stored(index_folder.load(path, verify=verify))
 
 
 def open_stored(stored: StoredIndex) -> Index:
-    """The generator that is stored, or one of those that are stored inside another."""
+    """Return the generator that is stored, or one that is stored inside another."""
     if stored.kind not in LOADERS:
         raise StorageError(
             f"{stored.path} holds a generator of kind {stored.kind!r}, and this version of candgen "
@@ -67,7 +77,7 @@ LOADERS: dict[str, Callable[[StoredIndex], Index]] = {
     "wikipriors": WikiPriors.from_stored,
     "charagram": Charagram.from_stored,
     "pti": PivotTokenIndex.from_stored,
-    "cascade": partial(Cascade.from_stored, open_part=open_stored),
-    "rerank": partial(Rerank.from_stored, open_part=open_stored),
+    "cascade": partial(Cascade.from_stored, open_nested=open_stored),
+    "rerank": partial(Rerank.from_stored, open_nested=open_stored),
 }
 """How each kind of generator is made from what is stored."""

@@ -1,8 +1,8 @@
-"""Every method in one line, for whoever has to choose; importing this costs nothing."""
+"""Every method in one line, for help texts; cheap to import."""
 
 METHODS = {
-    "wikipriors": "whole mentions as they were seen, then their words: what is known by heart",
-    "wikipriors-released": "the same as the paper's released code ranks them: all tiers summed",
+    "wikipriors": "exact matches of whole mentions, then of their words",
+    "wikipriors-released": "the same, ranked as by the paper's released code: all tiers summed",
     "charagram": "sums of n-gram embeddings, compared with English names (neural)",
     "char-lstm": "the same with a character LSTM in place of the sums (neural)",
     "char-cnn": "the same with a character CNN in place of the sums (neural)",
@@ -12,6 +12,6 @@ METHODS = {
     "pti-smoothing": "pti-fusion, with additive smoothing of the pivots' probabilities",
     "cascade": "wikipriors, and pti where it finds nothing: for languages with much data",
     "cascade-fill": "wikipriors first, and pti for the places that it leaves",
-    "rerank": "pti on romanised names, its first 300 put into order by learned edits",
+    "rerank": "pti on romanized names, its first 300 put into order by learned edits",
 }
 """The names that ``candgen build --method`` takes, in the order of the tables."""

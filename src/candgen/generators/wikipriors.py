@@ -1,6 +1,5 @@
-"""WikiPriors: what is known by heart, the names as they were seen and then their words."""
+"""WikiPriors: exact matches of whole mentions first, then of their words."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -11,17 +10,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.errors import ParameterError, StorageError, TableError
-from candgen.generators.calibration import DEFAULT as DEFAULT_CALIBRATION
+from candgen.errors import StorageError, TableError, check_whole_number
 from candgen.generators.calibration import Calibration
-from candgen.generators.candidate import Candidate, check_query
-from candgen.generators.inputs import TARGET, tables_of
+from candgen.generators.candidate import Candidate, check_query, search_candidates
+from candgen.generators.index_base import IndexBase, summarize
+from candgen.generators.inputs import TARGET, collect_tables, describe_table
 from candgen.generators.tiers import ask_in_turn
-from candgen.index.counts import count, pool
-from candgen.index.token_index import TokenIndex, ranked
+from candgen.index.counts import count
+from candgen.index.pooling import pool
+from candgen.index.tie_order import tie_order
+from candgen.index.token_index import TokenIndex
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS
 from candgen.protocols import Progress, Summary, no_progress
-from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.source_mentions import SourceMention, SourceMentions
@@ -32,8 +32,8 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
-class WikiPriors:
-    """Candidates by P(entity | mention), and by P(entity | word) for the places that are left.
+class WikiPriors(IndexBase):
+    """Candidates by P(entity | mention), then by P(entity | word) for the remaining places.
 
     The tiers are, in this order, the target's mentions, the pivots' mentions, the target's words
     and the pivots' words. In Faroese, Vín is wine; in Icelandic, it is Vienna more often than wine:
@@ -55,7 +55,6 @@ class WikiPriors:
     sources: SourceMentions
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Any]
-    calibration: Calibration = DEFAULT_CALIBRATION
 
     @classmethod
     def build(
@@ -69,17 +68,30 @@ class WikiPriors:
         threads: int = 1,
         progress: Progress = no_progress,
     ) -> "WikiPriors":
-        """Count mentions and words of the target, and of all pivots together.
+        """Build an index: count the mentions and words of the target, and of all pivots together.
 
-        ``language`` is that of the target and of the queries. ``released`` ranks as the code
-        does that the paper's authors released: the probabilities of all tiers are summed, words
-        are what white space separates, and mentions of one word have no use for the words.
+        Args:
+            pivots: Mention tables of related languages, by language code.
+            target: The mention table of the target language, if there is one.
+            language: Code of the target language, which is also the language of the queries.
+            normalizer: Text normalizer, for the tables and for the queries.
+            released: Rank as the code does that the paper's authors released: the probabilities of
+                all tiers are summed, words are separated by white space only, and mentions of one
+                word are not looked up among the words.
+            threads: How many threads prepare the search.
+            progress: Called with the name of the current step and the fraction of it that is done.
+
+        Returns:
+            The index, ready for ``candidates`` and ``save``.
+
+        Raises:
+            ParameterError: A parameter is invalid, or there is no table.
+            TableError: No mention has a token.
         """
         check_normalizer(normalizer)
-        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-            raise ParameterError(f"threads is {threads!r}: expected a whole number of at least 1")
+        check_whole_number("threads", threads)
         pivots = dict(pivots or {})
-        tables = tables_of(pivots, target, language, {})
+        tables = collect_tables(pivots, target, language, {})
         plans = _plans(tables, pivots, released=bool(released))
         built = {
             plan["name"]: tier
@@ -89,7 +101,7 @@ class WikiPriors:
         if not built:
             raise TableError("no mention has a token: there is nothing to build an index from")
         progress("gathering mentions", 0.0)
-        tiers, rows = _together(tables, built)
+        tiers, rows = _unite(tables, built)
         sources = SourceMentions.gather(tables, rows, len(next(iter(tiers.values())).entities))
         parameters = {
             "tiers": plans,
@@ -99,7 +111,10 @@ class WikiPriors:
             "target": None if target is None else language or TARGET,
             "languages": list(tables),
         }
-        inputs = {each: _described(table, rows[each]) for each, table in tables.items()}
+        inputs = {
+            each: describe_table(table, len(np.unique(rows[each][rows[each] >= 0])))
+            for each, table in tables.items()
+        }
         progress("done", 1.0)
         return cls(tiers, sources, parameters, inputs)
 
@@ -111,27 +126,35 @@ class WikiPriors:
     def candidates(
         self, mentions: Sequence[str], k: int = 30, *, threads: int | None = None
     ) -> list[list[Candidate]]:
-        """The k best entities for each mention, best first.
+        """Return the k best entities for each mention, best first.
 
             score(e | m) = number of tiers left + s / (1 + s)
             s            = sum over tokens t of m of  P(e | t),  in the first tier that has e
 
         A token is the mention itself, or a word. As released, the score is s, summed over all
-        tiers. ``threads`` defaults to one for each core.
+        tiers.
+
+        Args:
+            mentions: The mentions, as they stand in the text.
+            k: The largest number of candidates for a mention.
+            threads: How many threads search; one for each core if None.
         """
-        asked = check_query(mentions, k)
+        checked = check_query(mentions, k)
         normalizer, language = self.parameters["normalizer"], self.parameters["language"]
-        texts = normalize_many(asked, normalizer, language=language)
+        texts = normalize_many(checked, normalizer, language=language)
         if self.parameters["released"]:
-            return [self._summed(text, k) for text in texts]
+            return [self._sum_tiers(text, k) for text in texts]
+        # A tier without any token is not stored, and counts as a tier that finds nothing.
         tiers = [
-            partial(_search, self.tiers.get(tier["name"]), threads=threads)
+            partial(search_candidates, self.tiers[name], lam=0.0, threads=threads)
+            if (name := tier["name"]) in self.tiers
+            else _find_nothing
             for tier in self.parameters["tiers"]
         ]
         return ask_in_turn(tiers, texts, k, fill=True)
 
-    def _summed(self, text: str, k: int) -> list[Candidate]:
-        """The k best by the sum over all tiers; every entity of every token is added."""
+    def _sum_tiers(self, text: str, k: int) -> list[Candidate]:
+        """Return the k best by the sum over all tiers; every entity of every token is added."""
         places, shares = [np.empty(0, np.uint32)], [np.empty(0, np.float64)]
         few = len(text.split()) < 2
         for name, tier in self.tiers.items():
@@ -145,50 +168,35 @@ class WikiPriors:
         found, inverse = np.unique(np.concatenate(places), return_inverse=True)
         score = np.bincount(inverse, np.concatenate(shares), len(found)).astype(np.float32)
         best = np.lexsort((found, -score))[:k]
-        entities = next(iter(self.tiers.values())).ids(found[best])
+        entities = self._any_tier.ids(found[best])
         return list(map(Candidate, entities, score[best].tolist()))
 
     @cached_property
     def _lists(self) -> dict[str, "PriorLists"]:
-        """The tiers by token. Made when first needed: only what is summed needs them."""
+        """The tiers by token; computed on first use, because only ``released`` needs them."""
         return {name: PriorLists.of(tier) for name, tier in self.tiers.items()}
 
     def knows(self, entities: Sequence[str]) -> list[bool]:
-        """Which of these entities can be candidates at all."""
-        return [self._place(entity) is not None for entity in entities]
+        """Return, for each entity, whether it can be a candidate at all."""
+        return [self._any_tier.tie_order_of(entity) is not None for entity in entities]
 
     def names(self, entity: str) -> list[SourceMention]:
-        """The mentions of an entity in the tables, the most frequent first; none if unknown."""
-        place = self._place(entity)
+        """Return the mentions of an entity in the tables, most frequent first; [] if unknown."""
+        place = self._any_tier.tie_order_of(entity)
         return [] if place is None else self.sources.of(place)
 
-    def _place(self, entity: str) -> int | None:
-        return next(iter(self.tiers.values())).place(entity)
-
-    def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
-        """Return how likely each candidate is the right one; ask for at least 30 candidates.
-
-        Learned on dev queries if the index was tuned, fixed otherwise: see ``Calibration``.
-        """
-        return self.calibration.probabilities(mention, candidates)
+    @property
+    def _any_tier(self) -> TokenIndex:
+        """One of the tiers: all have the same entities."""
+        return next(iter(self.tiers.values()))
 
     def summary(self) -> Summary:
         """Return method, language, pivots and sizes."""
-        languages, target = self.parameters["languages"], self.parameters["target"]
-        pivots = tuple(each for each in languages if each != target)
-        entities = len(next(iter(self.tiers.values())).entities)
-        language = self.parameters["language"]
-        return Summary("WikiPriors", language, pivots, entities, postings=self.postings)
-
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index to a folder that ``candgen.load`` opens; what was there is replaced."""
-        index_folder.save(path, **self.contents()._asdict())
+        entities = len(self._any_tier.entities)
+        return summarize("WikiPriors", self.parameters, entities, postings=self.postings)
 
     def contents(self) -> Contents:
-        """What is stored; the entities once for all tiers."""
+        """Return what `save` writes; the entities once for all tiers."""
         arrays = add_prefix("sources", self.sources.arrays())
         for name, tier in self.tiers.items():
             for key, array in tier.arrays().items():
@@ -198,7 +206,7 @@ class WikiPriors:
 
     @classmethod
     def from_stored(cls, stored: StoredIndex) -> "WikiPriors":
-        """The index that was saved."""
+        """Return the index that was saved."""
         entities = add_prefix("entities", strip_prefix("entities", stored.arrays))
         tiers = {
             tier["name"]: TokenIndex.from_arrays(
@@ -214,7 +222,7 @@ class WikiPriors:
             strip_prefix("sources", stored.arrays), languages=stored.parameters["languages"]
         )
         calibration = Calibration.from_stored(stored)
-        return cls(tiers, sources, stored.parameters, stored.inputs, calibration)
+        return cls(tiers, sources, stored.parameters, stored.inputs, calibration=calibration)
 
 
 class PriorLists(NamedTuple):
@@ -226,7 +234,7 @@ class PriorLists(NamedTuple):
 
     @classmethod
     def of(cls, index: TokenIndex) -> "PriorLists":
-        """The postings of an index by token, in double precision."""
+        """Return the postings of an index by token, in double precision."""
         blocks = index.blocks
         token = (blocks.key >> BLOCK_BITS).astype(np.int64)
         block = np.repeat(np.arange(len(blocks.block_start) - 1), np.diff(blocks.block_start))
@@ -237,13 +245,13 @@ class PriorLists(NamedTuple):
         prior = n / np.bincount(token, n)[token]
         order = np.argsort(token, kind="stable")
         start = np.concatenate(([0], np.cumsum(size)))
-        return cls(start, blocks.rank[entity[order]], prior[order])
+        return cls(start, blocks.tie_order[entity[order]], prior[order])
 
 
 class _Tier(NamedTuple):
-    """An index with entities of its own, their ids by number, and the number of each row's."""
+    """An index with its own numbering of entities, their ids, and each row's entity."""
 
-    tokens: TokenIndex
+    token_index: TokenIndex
     entities: pa.LargeStringArray
     entity_of_row: Mapping[str, Integers]
 
@@ -251,7 +259,7 @@ class _Tier(NamedTuple):
 def _plans(
     tables: Mapping[str, MentionTable], pivots: Mapping[str, MentionTable], *, released: bool
 ) -> list[dict[str, Any]]:
-    """The tiers in their order: which languages each counts, and what is a token there."""
+    """Return the tiers in order: which languages each counts, and with which tokenizer."""
     languages = {
         "target": [each for each in tables if each not in pivots],
         "pivot": [each for each in tables if each in pivots],
@@ -273,7 +281,7 @@ def _build_tier(
     threads: int,
     progress: Progress,
 ) -> _Tier | None:
-    """The index of one tier; None if no mention has a token, such as a word."""
+    """Return the index of one tier; None if no mention has a token, such as a word."""
     mine = {each: tables[each] for each in plan["languages"]}
     tokenizer = from_parameters(plan["tokenizer"])
     try:
@@ -288,53 +296,31 @@ def _build_tier(
         return None
     progress("laying out", 0.0)
     pooled = pool(counts, dict.fromkeys(mine, 1.0), in_place=True)
-    tokens = TokenIndex.build(counts, pooled, threads=threads)
-    return _Tier(tokens, counts.entities, counts.entity_of_row)
+    index = TokenIndex.build(counts, pooled, threads=threads)
+    return _Tier(index, counts.entities, counts.entity_of_row)
 
 
-def _together(
+def _unite(
     tables: Mapping[str, MentionTable], built: Mapping[str, _Tier]
 ) -> tuple[dict[str, TokenIndex], dict[str, Integers]]:
-    """The tiers with one numbering of all entities, and by it the entity of each row, or -1."""
+    """Return the tiers with one numbering of all entities, and each row's entity in it, or -1."""
     every = pa.chunked_array([tier.entities for tier in built.values()]).unique()
-    ids, rank = ranked(every)
+    ids, order = tie_order(every)
     rows = {each: np.full(len(table), -1, np.int64) for each, table in tables.items()}
     tiers = {}
     for name, tier in built.items():
-        place = rank[pc.index_in(tier.entities, value_set=every).to_numpy()]
+        place = order[pc.index_in(tier.entities, value_set=every).to_numpy()]
         place.setflags(write=False)  # like all arrays of an index, so that kernels compile once
         # Places keep the order of the ids, so ties are broken as before.
-        blocks = tier.tokens.blocks._replace(rank=place)
-        tiers[name] = replace(tier.tokens, blocks=blocks, entities=ids)
+        blocks = tier.token_index.blocks._replace(tie_order=place)
+        tiers[name] = replace(tier.token_index, blocks=blocks, entities=ids)
         for each, entity in tier.entity_of_row.items():
             numbered = np.where(entity < 0, -1, place[entity].astype(np.int64))
-            rows[each] = np.maximum(rows[each], numbered)  # not all that have a name have a word
+            rows[each] = np.maximum(
+                rows[each], numbered
+            )  # an entity may have a mention and no word
     return tiers, rows
 
 
-def _described(table: MentionTable, entity: Integers) -> dict[str, Any]:
-    """What is stored of a table, to tell whether another is the same."""
-    return {
-        "pairs": len(table),
-        "occurrences": table.total,
-        "sha256": table.digest,
-        "entities": len(np.unique(entity[entity >= 0])),
-    }
-
-
-def _search(
-    tier: TokenIndex | None, texts: list[str], k: int, *, threads: int | None
-) -> list[list[tuple[str, float]]]:
-    """The k best of one tier for each normalised text; nothing where there is no tier."""
-    if tier is None:
-        return [[] for _ in texts]
-    answers: list[list[tuple[str, float]]] = []
-    at_once = max(1, min(4096, 1_000_000 // k))
-    for first in range(0, len(texts), at_once):
-        hits = tier.search(texts[first : first + at_once], k, lam=0.0, threads=threads)
-        there = np.arange(hits.rank.shape[1]) < hits.found[:, np.newaxis]
-        scores = hits.score[there].tolist()
-        every = list(zip(tier.ids(hits.rank[there]), scores, strict=True))
-        ends = np.cumsum(hits.found).tolist()
-        answers += [every[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-    return answers
+def _find_nothing(texts: list[str], _k: int) -> list[list[Candidate]]:
+    return [[] for _ in texts]

@@ -9,7 +9,7 @@ OPTIONS = frozenset({"normalizer", "threads"})
 
 
 def build(training: Training, parameters: Parameters, *, released: bool = False) -> WikiPriors:
-    """The priors of these tables; parameters are those of ``WikiPriors.build``."""
+    """Return the priors of these tables; parameters are those of ``WikiPriors.build``."""
     return WikiPriors.build(
         training.pivots,
         training.target,
@@ -21,7 +21,7 @@ def build(training: Training, parameters: Parameters, *, released: bool = False)
 
 
 def size(priors: WikiPriors) -> Size:
-    """How many priors are kept."""
+    """Return how many priors are kept."""
     return Size(priors.postings)
 
 

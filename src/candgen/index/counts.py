@@ -1,10 +1,4 @@
-"""Counting tokens x entities: the integers n_l(t, e) of each language, and their pooled sums.
-
-    n(t,e) = sum over languages l of  alpha_l * n_l(t,e)
-    N(t)   = sum_e n(t,e)           N(e) = sum_t n(t,e)
-
-Each language is counted once; pooling with other weights does not count again.
-"""
+"""Counting tokens x entities: the integers n_l(t, e) of each language l."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +26,6 @@ Floats = npt.NDArray[np.float64]
 
 ROWS_AT_ONCE = 250_000
 SYMBOLS_AT_ONCE = 250_000
-MOST_VALUES = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -76,27 +69,6 @@ class _Rows:
         )
 
 
-@dataclass(frozen=True)
-class PooledCounts:
-    """n(t, e) after thresholding: entity e has ``tokens[indptr[e]:indptr[e + 1]]``, in no order.
-
-    Counts stand in layers: one, the weighted sum of all languages, or one a language where each is
-    normalised on its own. ``values[number[layer, i]]`` is the n(t, e) of posting i, and ``uses``
-    says how often each value occurs. A prior is the sum over layers of n(t, e) / token_total[layer,
-    t], a posterior that of n(t, e) / entity_total[layer, e]; totals are those before thresholding.
-    ``dropped`` counts priors, posteriors and postings.
-    """
-
-    indptr: Integers
-    tokens: npt.NDArray[np.uint32]
-    number: npt.NDArray[np.uint32]
-    values: Floats
-    uses: Integers
-    token_total: Floats
-    entity_total: Floats
-    dropped: Integers
-
-
 def count(
     tables: Mapping[str, MentionTable],
     *,
@@ -107,8 +79,8 @@ def count(
 ) -> Counts:
     """Count the tokens of every entity in every language.
 
-    Mentions without a token (those that are empty after normalisation) are left out, and logged
-    unless that is as it should be, as with words of a mention that has none.
+    Mentions without a token (those that are empty after normalizing) are left out; ``warn`` logs
+    how many.
     """
     texts = {
         language: _normalized(table, normalizer, language, progress)
@@ -140,137 +112,10 @@ def count(
     return Counts(vocabulary, ids.take(pa.array(order)), totals, entity_of_row)
 
 
-def pool(
-    counts: Counts, alpha: Mapping[str, float], *, threshold: float = 0.0, in_place: bool = False
-) -> PooledCounts:
-    """The weighted sum of the languages, without the entries that are under the threshold.
-
-    Kept if and only if p >= threshold * (1 - 1e-9), prior and posterior each on its own; a posting
-    goes when both go. Languages are summed in the order of ``counts``. ``in_place`` may overwrite
-    the counts to save memory: then they are good for nothing else.
-    """
-    weights = np.array([alpha[language] for language in counts.languages], np.float64)
-    parts = list(counts.languages.values())
-    token_total = (weights @ np.stack([part.token_total for part in parts]))[np.newaxis]
-    entity_total = (weights @ np.stack([part.entity_total for part in parts]))[np.newaxis]
-    if len(parts) == 1 and threshold == 0.0 and parts[0].counts.max() < MOST_VALUES:
-        tokens = parts[0].tokens if in_place else parts[0].tokens.copy()
-        return _alone(replace(parts[0], tokens=tokens), weights[0], token_total, entity_total)
-    room = None
-    if in_place and len(parts) == 1 and parts[0].counts.dtype == np.int32:
-        room = parts[0].tokens, parts[0].counts.view(np.uint32)[np.newaxis]
-    layer_of = np.zeros(len(parts), np.int64)
-    return lay_over(counts, layer_of, weights, token_total, entity_total, threshold, room=room)
-
-
-def lay_over(
-    counts: Counts,
-    layer_of: Integers,
-    weights: Floats,
-    token_total: Floats,
-    entity_total: Floats,
-    threshold: float,
-    *,
-    room: tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]] | None = None,
-) -> PooledCounts:
-    """Language i, ``weights[i]`` times, summed into layer ``layer_of[i]``; totals are given.
-
-    ``room`` is memory for tokens and numbers, which may be that of the counts themselves.
-    """
-    parts = list(counts.languages.values())
-    indptr = np.zeros(len(counts.entities) + 1, np.int64)
-    size = sum(len(part.tokens) for part in parts)
-    tokens, number = room or (
-        np.empty(size, np.uint32),
-        np.empty((len(token_total), size), np.uint32),
-    )
-    place = np.zeros(len(counts.vocabulary), np.uint32)
-    dropped = np.zeros(3, np.int64)
-    table = ValueTable()
-    entity = filled = 0
-    while entity < len(counts.entities):
-        table.grow()
-        entity, filled, table.distinct = kernels.pool(
-            tuple(part.indptr for part in parts),
-            tuple(part.tokens for part in parts),
-            tuple(part.counts for part in parts),
-            layer_of,
-            weights,
-            token_total,
-            entity_total,
-            threshold * (1 - 1e-9),
-            entity,
-            place,
-            indptr,
-            tokens,
-            number,
-            filled,
-            table.keys,
-            table.ids,
-            table.values,
-            table.uses,
-            table.distinct,
-            dropped,
-        )
-    return PooledCounts(
-        indptr,
-        tokens[:filled],
-        number[:, :filled],
-        table.values[: table.distinct],
-        table.uses[: table.distinct],
-        token_total,
-        entity_total,
-        dropped,
-    )
-
-
-def _alone(
-    part: LanguageCounts, alpha: float, token_total: Floats, entity_total: Floats
-) -> PooledCounts:
-    """One language, nothing dropped: the counts themselves number the values."""
-    number = part.counts.astype(np.uint32, copy=False)
-    uses = np.zeros(int(number.max()) + 1, np.int64)
-    kernels.tally(number, uses)
-    values = alpha * np.arange(len(uses), dtype=np.float64)
-    dropped = np.zeros(3, np.int64)
-    return PooledCounts(
-        part.indptr,
-        part.tokens,
-        number[np.newaxis],
-        values,
-        uses,
-        token_total,
-        entity_total,
-        dropped,
-    )
-
-
-class ValueTable:
-    """Distinct values of n(t, e), numbered by a hash table that grows when it is half full."""
-
-    def __init__(self) -> None:
-        self.distinct = 0
-        self.keys = np.full(0, kernels.EMPTY, np.uint64)
-        self.ids = np.zeros(0, np.uint32)
-        self.values = np.zeros(0, np.float64)
-        self.uses = np.zeros(0, np.int64)
-
-    def grow(self) -> None:
-        """Four times the room, and at least 65,536 places."""
-        size = max(1 << 16, 4 * len(self.keys))
-        keys, ids = np.full(size, kernels.EMPTY, np.uint64), np.zeros(size, np.uint32)
-        kernels.rehash(self.keys, self.ids, keys, ids)
-        self.keys, self.ids = keys, ids
-        self.values = np.resize(self.values, size)
-        uses = np.zeros(size, np.int64)
-        uses[: self.distinct] = self.uses[: self.distinct]
-        self.uses = uses
-
-
 def _normalized(
     table: MentionTable, normalizer: str, language: str, progress: Progress
 ) -> list[str]:
-    """The mentions of a table, normalised, one a line, in a few large pieces."""
+    """Return the mentions of a table, normalized, one a line, in a few large pieces."""
     pieces = []
     mentions = table.arrow["mention"].combine_chunks()
     for first in range(0, len(mentions), ROWS_AT_ONCE):
@@ -283,7 +128,7 @@ def _normalized(
 
 
 def _symbol_strings(texts: Mapping[str, list[str]], tokenizer: Tokenizer) -> list[str] | None:
-    """All strings that are symbols, sorted; None where symbols are code points."""
+    """Return all strings that are symbols, sorted; None where symbols are code points."""
     if (cut := tokenizer.cutter) is None:
         return None
     lines = (line for pieces in texts.values() for piece in pieces for line in piece.split("\n"))
@@ -291,7 +136,7 @@ def _symbol_strings(texts: Mapping[str, list[str]], tokenizer: Tokenizer) -> lis
 
 
 def _symbols(pieces: list[str], tokenizer: Tokenizer, strings: list[str] | None) -> Symbols:
-    """The rows of all pieces, one after the other."""
+    """Return the rows of all pieces, one after the other."""
     if (cut := tokenizer.cutter) is None:
         return split_codepoints("\n".join(pieces), bounded=tokenizer.bounded)
     lines = (cut(line) for piece in pieces for line in piece.split("\n"))
@@ -302,7 +147,7 @@ def _symbols(pieces: list[str], tokenizer: Tokenizer, strings: list[str] | None)
 def _number_entities(
     tables: Mapping[str, MentionTable],
 ) -> tuple[pa.LargeStringArray, dict[str, Integers]]:
-    """All entity ids, and for each table the number of each row's entity among them."""
+    """Return all entity ids, and for each table the number of each row's entity among them."""
     columns = [table.arrow["entity"] for table in tables.values()]
     chunks = [chunk for column in columns for chunk in column.chunks]
     encoded = pa.chunked_array(chunks, pa.large_string()).combine_chunks().dictionary_encode()
@@ -312,7 +157,7 @@ def _number_entities(
 
 
 def _with_tokens(rows: _Rows, tokenizer: Tokenizer, language: str, *, warn: bool) -> _Rows:
-    """The rows that have a token. Two marks with nothing between them are no mention."""
+    """Return the rows that have a token. Two marks with nothing between them are no mention."""
     _, start, end = rows.symbols
     least = max(tokenizer.low, 3) if tokenizer.bounded else tokenizer.low
     present = end - start >= least
@@ -326,7 +171,7 @@ def _with_tokens(rows: _Rows, tokenizer: Tokenizer, language: str, *, warn: bool
 
 
 def _order_by_name(parts: list[_Rows], size: int) -> Integers:
-    """The entities that have a row, in the order of their most frequent mention's beginning.
+    """Return the entities that have a row, in the order of their most frequent mention's beginning.
 
     An inner order only: names that begin alike share blocks, which makes bounds tight. The last
     byte of each of eight symbols is enough for that.
@@ -340,7 +185,7 @@ def _order_by_name(parts: list[_Rows], size: int) -> Integers:
 
 
 def _by_entity(rows: _Rows, place: Integers) -> _Rows:
-    """Rows in the order of their entities' final numbers, their text moved along."""
+    """Return rows in the order of their entities' final numbers, their text moved along."""
     entity = place[rows.entity]
     order = np.argsort(entity, kind="stable")
     text, start, end = rows.symbols
@@ -354,7 +199,7 @@ def _by_entity(rows: _Rows, place: Integers) -> _Rows:
 def _count_rows(
     rows: _Rows, entities: int, builder: VocabularyBuilder, progress: Callable[[float], None]
 ) -> LanguageCounts:
-    """n_l(t, e) with the builder's token numbers; rows are in the order of their entities."""
+    """Return n_l(t, e) with the builder's token numbers; rows are sorted by entity."""
     length = rows.symbols.end - rows.symbols.start
     of_row = sum(np.maximum(length - n + 1, 0) for n in builder.lengths)
     entity_total = np.zeros(entities, np.int64)
@@ -389,7 +234,7 @@ def _count_rows(
 
 
 def _chunks(end: Integers, entity: Integers) -> Iterator[slice]:
-    """Slices of rows of about SYMBOLS_AT_ONCE symbols that do not cut an entity in two."""
+    """Yield slices of rows of about SYMBOLS_AT_ONCE symbols that do not cut an entity in two."""
     last_rows = np.flatnonzero(np.diff(entity, append=-1))
     last_ends = end[last_rows]
     first, taken = 0, 0
@@ -402,7 +247,7 @@ def _chunks(end: Integers, entity: Integers) -> Iterator[slice]:
 
 
 def _renumber(part: LanguageCounts, number: npt.NDArray[np.uint32]) -> LanguageCounts:
-    """The same counts with final token numbers (in place), and N_l(t)."""
+    """Return the same counts with final token numbers (in place), and N_l(t)."""
     token_total = np.zeros(len(number), np.int64)
     kernels.renumber(part.tokens, part.counts, number, token_total)
     return replace(part, token_total=token_total)

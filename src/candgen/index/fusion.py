@@ -1,4 +1,4 @@
-"""Probability-level fusion: every language is normalised on its own, and the results are mixed.
+"""Probability-level fusion: every language is normalized on its own, and the results are mixed.
 
     P(e|t) = sum over languages l of  w_l * P_l(e|t) / Z(t)      Z(t): the w_l of those that know t
     P(t|e) = sum over languages l of  w_l * P_l(t|e) / Z(e)      Z(e): the w_l of those that know e
@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import ParameterError
-from candgen.index.counts import Counts, PooledCounts, lay_over, pool
+from candgen.index.counts import Counts
 from candgen.index.layout import Background
+from candgen.index.pooling import PooledCounts, pool, sum_into_layers
 from candgen.index.token_index import TokenIndex
 
 Floats = npt.NDArray[np.float64]
@@ -39,7 +40,7 @@ def build_index(
     threads: int = 1,
     in_place: bool = False,
 ) -> tuple[TokenIndex, PooledCounts]:
-    """The index of languages mixed by their counts or by their probabilities, and what it is of.
+    """Return the index of languages mixed by counts or by probabilities, and the pooled counts.
 
     ``in_place`` may overwrite the counts to save memory.
     """
@@ -57,7 +58,7 @@ def build_index(
 
 
 def check_fusion(fusion: str, smoothing: float, threshold: float) -> None:
-    """Refuse what does not go together."""
+    """Raise ParameterError if the values exclude each other."""
     if fusion not in ("counts", "probabilities"):
         raise ParameterError(f"fusion is {fusion!r}: choose 'counts' or 'probabilities'")
     if smoothing and fusion == "counts":
@@ -92,13 +93,13 @@ def fuse(
     entity_total = _totals(of_entity + added[:, np.newaxis] * tokens, alpha)
     ones = np.ones(len(parts), np.float64)
     layers = np.arange(len(parts), dtype=np.int64)
-    pooled = lay_over(counts, layers, ones, token_total, entity_total, threshold)
+    pooled = sum_into_layers(counts, layers, ones, token_total, entity_total, threshold)
     if smoothing == 0.0:
         return pooled, None
     return pooled, Background(added @ (1 / token_total), added @ (1 / entity_total))
 
 
 def _totals(total: Floats, alpha: Floats) -> Floats:
-    """What a count of each language is divided by: N * Z / w; infinity where N is 0."""
+    """Return what a count of each language is divided by: N * Z / w; infinity where N is 0."""
     whole = alpha @ (total > 0)
     return np.where(total > 0, total * whole / alpha[:, np.newaxis], np.inf)

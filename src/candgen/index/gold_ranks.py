@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.index.counts import Counts
-from candgen.index.token_index import ranked
+from candgen.index.tie_order import tie_order
 from candgen.kernels import gold_ranks as kernels
 
 PARTS_OF_A_THREAD = 4
@@ -35,7 +35,7 @@ class CountGrid:
     """Token t has ``entity[start[t]:start[t + 1]]``, with a column of ``n`` for each language."""
 
     counts: Counts
-    tie: npt.NDArray[np.uint32]
+    tie_order: npt.NDArray[np.uint32]
     start: npt.NDArray[np.int64]
     entity: npt.NDArray[np.uint32]
     n: npt.NDArray[Any]
@@ -62,7 +62,7 @@ class CountGrid:
         n = np.zeros((start[-1], len(parts)), np.result_type(*numbers))
         last = np.full(len(size), -1, np.int64)
         kernels.fill_lists(indptrs, tokens, numbers, wanted, last, start[:-1].copy(), entity, n)
-        return cls(counts, ranked(counts.entities)[1], start, entity, n)
+        return cls(counts, tie_order(counts.entities)[1], start, entity, n)
 
     def ranks(
         self,
@@ -73,11 +73,11 @@ class CountGrid:
         *,
         threads: int | None = None,
     ) -> list[npt.NDArray[np.int64]]:
-        """For each choice, the rank of each gold for its normalised text; 0 where it is beyond k.
+        """Return, for each choice, the rank of each gold for its normalized text; 0 beyond k.
 
         They are what searching an index built with those weights, and no threshold, would give.
         """
-        k = min(k, len(self.tie))
+        k = min(k, len(self.tie_order))
         vectors = [
             tuple(choice.alpha[name] for name in self.counts.languages) for choice in choices
         ]
@@ -104,7 +104,7 @@ class CountGrid:
         threads: int | None,
         ranks: npt.NDArray[np.int64],
     ) -> None:
-        """Share the texts out among threads."""
+        """Fill in the ranks, with the texts divided among threads."""
         vocabulary, parts = self.counts.vocabulary, list(self.counts.languages.values())
         symbols, start, end = vocabulary.symbols(texts)
         found = pc.index_in(pa.array(golds, pa.large_string()), value_set=self.counts.entities)
@@ -124,7 +124,7 @@ class CountGrid:
                 end[part],
                 *vocabulary.shape,
                 gold[part],
-                self.tie,
+                self.tie_order,
                 (self.start, self.entity, self.n),
                 weights,
                 totals,

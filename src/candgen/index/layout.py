@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from candgen.index.counts import PooledCounts
+from candgen.index.pooling import PooledCounts, smallest_kept
 from candgen.index.vocabulary import Vocabulary
 from candgen.kernels import blocks as kernels
 from candgen.kernels.search import Blocks
 
-DENSE = 8
-"""A token in more than one of so many blocks has a row of all blocks instead of a list."""
+BLOCKS_PER_DENSE_TOKEN = 8
+"""A token in more than one of this many blocks has a row of all blocks instead of a list."""
 
 TOKENS_AT_ONCE = 1 << 15
 
@@ -60,12 +60,12 @@ class Bounds(NamedTuple):
 def lay_out(
     pooled: PooledCounts,
     vocabulary: Vocabulary,
-    rank: npt.NDArray[np.uint32],
+    tie_order: npt.NDArray[np.uint32],
     *,
     threshold: float,
     threads: int = 1,
 ) -> tuple[Blocks, Sums]:
-    """The arrays of an index, and the sums over entities of each token's priors and posteriors.
+    """Return the arrays of an index, and each token's sums of priors and of posteriors.
 
     The tokens of ``pooled`` are overwritten, to save their memory.
     """
@@ -79,14 +79,14 @@ def lay_out(
         symbol=vocabulary.symbol,
         token_total=pooled.token_total,
         entity_total=entity_total,
-        rank=rank,
+        tie_order=tie_order,
         **postings._asdict(),
         **bounds._asdict(),
     ), sums
 
 
 def bound_background(blocks: Blocks, background: Background) -> Blocks:
-    """The same index with what every entity and every token has beside its postings."""
+    """Return the same index with what every entity and every token has beside its postings."""
     room = blocks.entity_total.shape[1]
     of_entity = np.zeros(room, np.float64)
     of_entity[: len(background.entity)] = background.entity
@@ -101,7 +101,7 @@ def bound_background(blocks: Blocks, background: Background) -> Blocks:
 
 
 def _postings(pooled: PooledCounts, tokens: int, threads: int) -> Postings:
-    """Postings in the order of their blocks, whose number is a multiple of a group's."""
+    """Return the postings in the order of their blocks, which fill whole groups."""
     number = pooled.entity_total.shape[1]
     groups = -(-number // (kernels.GROUP * kernels.BLOCK))
     blocks = groups * kernels.GROUP
@@ -141,7 +141,7 @@ def _postings(pooled: PooledCounts, tokens: int, threads: int) -> Postings:
 
 
 def _codes(pooled: PooledCounts) -> tuple[Floats, npt.NDArray[np.uint8]]:
-    """The most used values, and the code of each number: its place among them, or the escape.
+    """Return the most frequent values, and for each number its place among them, or ESCAPE.
 
     The table has one more value, which nothing reads, so that the escape is a place in it too.
     """
@@ -162,7 +162,7 @@ def _bounds(
     layers, tokens = token_total.shape
     about = np.zeros((tokens, kernels.SHARE + layers), np.float64)
     about[:, kernels.SHARE :] = (1 / np.maximum(token_total, 1e-300)).T
-    read = (*postings, 1 / entity_total, threshold * (1 - 1e-9), about)
+    read = (*postings, 1 / entity_total, smallest_kept(threshold), about)
     lasts = range(TOKENS_AT_ONCE, tokens + TOKENS_AT_ONCE, TOKENS_AT_ONCE)
     reached = postings.block_start[:-1].copy()
     for last in lasts:
@@ -172,7 +172,9 @@ def _bounds(
     scale = np.where(most > 0, np.maximum(most / 255 * (1 + 1e-6), 1e-30), 0).astype(np.float32)
     sums = about[:, [kernels.PRIOR_SUM, kernels.POSTERIOR_SUM]].T.astype(np.float32, order="C")
     size = about[:, kernels.SIZE].astype(np.int64)
-    dense_token = np.flatnonzero(size > groups * kernels.GROUP / DENSE).astype(np.uint32)
+    dense_token = np.flatnonzero(size > groups * kernels.GROUP / BLOCKS_PER_DENSE_TOKEN).astype(
+        np.uint32
+    )
     size[dense_token] = 0
     list_start = np.concatenate(([0], np.cumsum(size)))
     with np.errstate(divide="ignore"):
@@ -194,5 +196,5 @@ def _bounds(
 
 
 def _narrow(places: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32] | npt.NDArray[np.int64]:
-    """Half the bytes where they suffice: most tokens are rare, and each has a place."""
+    """Return places in four bytes each, if they fit: each of the many rare tokens has one."""
     return places.astype(np.uint32) if places[-1] < 1 << 32 else places

@@ -1,4 +1,4 @@
-"""Which tokens there are, and their numbers: a trie of n-grams in two arrays.
+"""The vocabulary: tokens and their numbers, as a trie of n-grams in two arrays.
 
 Nodes are numbered level by level, and within a level in the order of their symbols, so that the
 children of a node stand side by side, in order. The number of a node is the number of its token;
@@ -46,7 +46,7 @@ class Vocabulary:
         return tokenizer.low, tokenizer.high, WILDCARD if tokenizer.wildcards else -1
 
     def symbols(self, texts: Sequence[str]) -> Symbols:
-        """Normalised texts as rows of symbols; an empty text has none, not even marks."""
+        """Return normalized texts as rows of symbols; an empty text has none, not even marks."""
         bounded = self.tokenizer.bounded
         if (cut := self.tokenizer.cutter) is None:
             # No mention in a table has a line break, nor \r: one is as unknown as the other.
@@ -61,7 +61,7 @@ class Vocabulary:
         return rows._replace(end=np.where(rows.end - rows.start > 2, rows.end, rows.start))
 
     def spell(self, text: str) -> list[tuple[str, int | None]]:
-        """Each token of a normalised text as a person reads it, and its number if it has one."""
+        """Return each token of a normalized text as readable text, and its number or None."""
         symbols, start, end = self.symbols([text])
         row = symbols[start[0] : end[0]].tolist()
         known: dict[tuple[int, ...], int | None] = {(): 0}
@@ -71,7 +71,7 @@ class Vocabulary:
         return list(zip(self.tokenizer.tokens(text), numbers, strict=True))
 
     def _node(self, path: tuple[int, ...], known: dict[tuple[int, ...], int | None]) -> int | None:
-        """The node at the end of a path, if there is one; those of its beginnings are kept too."""
+        """Return the node at the end of a path, if there is one; nodes on the way are cached."""
         if path not in known:
             known[path] = self._child(self._node(path[:-1], known), path[-1])
         return known[path]
@@ -121,7 +121,7 @@ class _Form(NamedTuple):
 
 
 def _forms(tokenizer: Tokenizer) -> list[_Form]:
-    """All forms of n-grams, each after its parent, without the empty one."""
+    """Return all forms of n-grams, each after its parent, without the empty one."""
     high = tokenizer.high
     forms = [_Form(n, 0) for n in range(1, high + 1)]
     if tokenizer.wildcards:
@@ -130,7 +130,7 @@ def _forms(tokenizer: Tokenizer) -> list[_Form]:
 
 
 def _hidden(symbols: Symbols) -> Symbols:
-    """The same rows, all wildcards. They end one earlier: a wildcard needs a symbol after it."""
+    """Return rows of wildcards; they end one earlier, as a wildcard needs a symbol after it."""
     base = symbols.start[0]
     text = np.full(symbols.end[-1] - base, WILDCARD, np.uint32)
     return Symbols(text, symbols.start - base, symbols.end - base - 1)
@@ -162,7 +162,7 @@ class VocabularyBuilder:
         return self._next
 
     def add(self, symbols: Symbols) -> npt.NDArray[np.uint32]:
-        """The nodes of all tokens: in row i those of ``lengths[i]`` symbols, by start."""
+        """Return the nodes of all tokens: in row i those of ``lengths[i]`` symbols, by start."""
         span = int(symbols.end[-1] - symbols.start[0])
         nodes = np.zeros((len(self._row), span), np.uint32)
         hidden = _hidden(symbols) if self._tokenizer.wildcards else symbols
@@ -192,11 +192,11 @@ class VocabularyBuilder:
         self._next = after
 
     def scratch(self) -> npt.NDArray[np.uint32]:
-        """A number for each node, to be used by who counts them."""
+        """Return an array with a number for each node, as working memory for counting."""
         return self._place
 
     def finish(self, strings: Sequence[str] | None) -> tuple[Vocabulary, npt.NDArray[np.uint32]]:
-        """The vocabulary, and the final number of each node that ``add`` gave out."""
+        """Return the vocabulary, and the final number of each node that ``add`` gave out."""
         size = self._next
         number = np.zeros(size, np.uint32)
         parent = np.zeros(size, np.uint32)

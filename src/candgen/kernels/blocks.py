@@ -23,7 +23,7 @@ PRIOR, POSTERIOR, PRIOR_SUM, POSTERIOR_SUM, SIZE, PREVIOUS, ROW, SHARE = range(8
 
 @kernel
 def _sort(items, other, bits, counts):
-    """Sort by the upper 32 bits, of which so many are used, a byte at a time."""
+    """Sort by the upper 32 bits, of which ``bits`` are used, a byte at a time."""
     digits = (bits + 7) // 8
     counts[:digits] = 0
     for item in items:
@@ -49,7 +49,7 @@ def _sort(items, other, bits, counts):
 def fill_blocks(
     first, last, indptr, tokens, numbers, code_of, bits, key, code, escape_at, escape_number
 ):
-    """The postings of blocks first to last in their order, with one-byte codes for their values.
+    """Write the postings of blocks first to last in order, with one-byte codes of their values.
 
     ``code`` has one layer after the other. Values without a code are listed apart, by their places
     in it; returns how many there are.
@@ -85,7 +85,7 @@ def fill_blocks(
 
 @kernel
 def _count(i, code, value, escape_at, escape_value):
-    """n(t, e) at a place of the codes: layer times postings, plus the posting."""
+    """Return n(t, e) at a place of the codes: layer times postings, plus the posting."""
     if code[i] == ESCAPE:
         return escape_value[np.searchsorted(escape_at, i)]
     return value[code[i]]
@@ -105,7 +105,7 @@ def measure_tokens(
     least,
     about,
 ):
-    """Of tokens up to the last: largest prior and posterior, their sums, and length of the list.
+    """Measure tokens up to the last: largest prior and posterior, their sums, length of the list.
 
     ``reached`` says how far each block has come, and is moved on. Tokens are taken some at a time,
     from all blocks, so that what is known ``about`` them stays in the cache.
@@ -137,7 +137,7 @@ def measure_tokens(
 
 @kernel
 def _steps(probability, least, per_step):
-    """A probability in steps of a scale, rounded up; 0 if it is under the threshold."""
+    """Return a probability in steps of a scale, rounded up; 0 if it is under the threshold."""
     if probability < least:
         return np.int64(0)
     return min(np.int64(255), np.int64(np.ceil(probability * per_step)))
@@ -160,7 +160,7 @@ def bound_tokens(
     group_prior,
     listed,
 ):
-    """The bounds of tokens up to the last: in their lists or, of those with a row, in all groups.
+    """Write the bounds of tokens up to the last, in their lists or, if dense, for all groups.
 
     An entry of a list has the distance from the block before (16 bits) and the bounds of prior and
     posterior. A distance too long for 16 bits is walked in several entries, whose bounds are 0.
@@ -204,7 +204,7 @@ def bound_tokens(
 
 @kernel
 def bound_groups(dense, group_posterior):
-    """The largest posterior bound in each group of neighbouring blocks."""
+    """Write the largest posterior bound in each group of neighbouring blocks."""
     for g in range(dense.shape[0]):
         for row in range(dense.shape[1]):
             group_posterior[row, g] = dense[g, row].max()

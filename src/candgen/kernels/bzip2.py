@@ -93,7 +93,7 @@ def new_space() -> Space:
 
 @kernel
 def decode_block(data, bit, most, space):
-    """Decompress what follows the marker and checksum of a block; its length, and the bit after it.
+    """Decompress what follows a block's marker and checksum; returns its length and the next bit.
 
     The length is MORE if the data ends before the block does, and BAD if it is no block.
     ``most`` is how many bytes a block of this stream may have.
@@ -117,7 +117,7 @@ def decode_block(data, bit, most, space):
 
 @kernel
 def _next_bits(data, bit):
-    """At least the next 25 bits, and zeros to make 32 of them."""
+    """Return at least the next 25 bits, and zeros to make 32 of them."""
     at = bit >> 3
     four = (
         np.uint32(data[at]) << 24
@@ -141,7 +141,7 @@ def _fill(array, first, last, value):
 
 @kernel
 def _move_to_front(array, place):
-    """Move what is at a place to the front, and those before it on; what it is."""
+    """Move the byte at a place to the front; returns it."""
     value = array[place]
     while place > 0:
         array[place] = array[place - 1]
@@ -226,7 +226,7 @@ def _make_codes(number, symbols, space):
 
 @kernel
 def _read_symbols(data, bit, used, selectors, most, space):
-    """Read the bytes as they were sorted, and count them; where they end, and how many they are."""
+    """Read the sorted bytes and count them; returns where they end and how many they are."""
     end = 8 * (len(data) - PADDING)
     rows, counts, recent = space.rows, space.counts, space.recent
     _fill(counts, 0, 256, 0)
@@ -344,7 +344,7 @@ def _end_piece(piece, end, follower, space):
 
 @kernel
 def _piece_at(row, count, marks):
-    """The piece that begins with a marked row; the marks are in order."""
+    """Return the piece that begins with a marked row; the marks are in order."""
     low, high = 0, count
     while low < high:
         middle = (low + high) // 2
@@ -380,7 +380,7 @@ def _put_together(length, row, space):
 
 @kernel
 def _expand(text, out):
-    """Write out repeated bytes; how many there are then."""
+    """Write out repeated bytes; returns how many bytes there are."""
     made = run = 0
     last = text[0]
     for byte in text:

@@ -15,7 +15,7 @@ EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @kernel
 def _slot(key, mask):
-    """Where an open-addressing table of ``mask + 1`` places starts to look for a key."""
+    """Return where an open-addressing table of ``mask + 1`` places starts to look for a key."""
     h = key * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((h ^ (h >> np.uint64(32))) & np.uint64(mask))
 
@@ -62,7 +62,7 @@ def add_level(text, start, end, n, parents, nodes, keys, ids, next_node, parent_
 
 @kernel
 def name_entities(text, start, end, entity, count, most, name):
-    """For each entity the beginning of its most frequent mention, a byte for each symbol."""
+    """Write the beginning of each entity's most frequent mention, a byte for each symbol."""
     for row in range(len(start)):
         e = entity[row]
         if count[row] > most[e]:
@@ -76,14 +76,14 @@ def name_entities(text, start, end, entity, count, most, name):
 
 @kernel
 def tally(numbers, uses):
-    """How often each number occurs."""
+    """Count how often each number occurs."""
     for number in numbers:
         uses[number] += 1
 
 
 @kernel
 def gather_rows(text, start, end, moved):
-    """Rows, in the order given, side by side."""
+    """Copy rows, in the order given, side by side."""
     filled = 0
     for row in range(len(start)):
         for p in range(start[row], end[row]):
@@ -153,32 +153,40 @@ def pool(
     distinct,
     dropped,
 ):
-    """The counts of each entity in all languages, as numbers into a table of values.
+    """Sum the counts of each entity over all languages; write them as numbers of values.
 
     The languages of one layer are summed, n(t, e) = sum of alpha_l * n_l(t, e); a posting has a
-    value in every layer, and totals are those of each layer. A posting goes when both its prior and
-    its posterior are under ``least``; ``dropped`` counts priors, posteriors and postings that go.
-    Returns (next entity, places filled, distinct values): it stops early when the table of values
-    may get too full, to be called again with a larger one.
+    value in every layer, and totals are those of each layer. A posting is dropped if both its prior
+    and its posterior are under ``least``; ``dropped`` counts the priors, posteriors and postings
+    that are. Returns (next entity, places filled, distinct values): it stops early when the table
+    of values may get too full, to be called again with a larger one.
     """
     mask = len(keys) - 1
     layers = len(token_total)
+    # A float64 is hashed by its bits: both arrays are the same eight bytes.
     scratch = np.empty(1, np.float64)
     bits = scratch.view(np.uint64)
     sums = np.empty((layers, 64), np.float64)
     for e in range(first_entity, entity_total.shape[1]):
+        # How many postings the entity can have at most: those of all languages.
         size = 0
         for part in range(len(indptrs)):
             size += indptrs[part][e + 1] - indptrs[part][e]
+        # Each may be a new value. The table stays at most half full, so that it stays fast.
         if distinct + layers * size > len(keys) // 2:
             return e, filled, distinct
         if size > sums.shape[1]:
             sums = np.empty((layers, 2 * size), np.float64)
+
+        # 1. Merge the lists of the languages. The entity's tokens are collected, each once, in
+        # out_tokens[filled:end], and their counts summed at the same places of ``sums``.
         end = filled
         for part in range(len(indptrs)):
             layer = layer_of[part]
             for i in range(indptrs[part][e], indptrs[part][e + 1]):
                 node = tokens[part][i]
+                # place[node] says where the token stands in the list. It is never cleared: a value
+                # from an earlier entity points behind the end or at another token.
                 at = filled + np.int64(place[node])
                 if at >= end or out_tokens[at] != node:
                     at = end
@@ -187,6 +195,8 @@ def pool(
                     sums[:, at - filled] = 0.0
                     end += 1
                 sums[layer, at - filled] += alphas[part] * counts[part][i]
+
+        # 2. Drop postings under the threshold, and move the others together: kept <= filled + i.
         kept = filled
         for i in range(end - filled):
             node = out_tokens[filled + i]
@@ -201,6 +211,9 @@ def pool(
                     dropped[2] += 1
                     continue
             out_tokens[kept] = node
+
+            # 3. Replace each sum by its number in the table of values. There are few distinct
+            # values, because most counts are small: a number takes half the memory.
             for layer in range(layers):
                 scratch[0] = sums[layer, i]
                 key = bits[0]
@@ -215,6 +228,8 @@ def pool(
                 uses[ids[j]] += 1
                 out_values[layer, kept] = ids[j]
             kept += 1
+
+        # 4. The entity's postings end here; the next entity's begin.
         filled = kept
         out_indptr[e + 1] = filled
     return entity_total.shape[1], filled, distinct

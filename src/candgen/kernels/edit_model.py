@@ -16,7 +16,7 @@ GROWTH = 1e50
 
 @kernel
 def likelihood(name, start, end, query, change, add, drop, row):
-    """log P(query | name[start:end]); ``row`` is room for one number more than the query has.
+    """Return log P(query | name[start:end]); ``row`` has room for len(query) + 1 numbers.
 
     Where ``change`` and ``add`` are divided by how common the symbols are that they make, it is
     log (P(query | name) / P(query)). A row is kept within what a float64 can hold; -inf stands for
@@ -77,7 +77,7 @@ def _next_row(query, a, change, add, drop, row):
 
 @kernel
 def _careful_likelihood(name, start, end, query, change, add, drop, row):
-    """As ``likelihood``, where symbols are added more often than they are common."""
+    """Return ``likelihood`` where symbols are added more often than they are common."""
     length = len(query)
     left, scale = 1.0, 0.0
     row[0] = 1.0
@@ -120,7 +120,7 @@ def _scaled(row, length, by):
 
 @kernel
 def _forward(name, query, change, add, drop, table):
-    """``table[i, j]``: the probability that the first i symbols become the first j."""
+    """Write to ``table[i, j]`` the probability that the first i symbols become the first j."""
     table[0, 0] = 1.0
     for j in range(len(query)):
         table[0, j + 1] = table[0, j] * add[query[j]]
@@ -136,7 +136,7 @@ def _forward(name, query, change, add, drop, table):
 
 @kernel
 def _backward(name, query, change, add, drop, table):
-    """``table[i, j]``: the probability that what follows symbol i becomes what follows j."""
+    """Write to ``table[i, j]`` the probability that what follows i becomes what follows j."""
     last, end = len(name), len(query)
     for i in range(last, -1, -1):
         for j in range(end, -1, -1):
@@ -195,7 +195,7 @@ def expect_edits(names, queries, model, common, odds, changes, adds, drops):
 
 @kernel
 def best_edits(name, query, change, add, drop, steps):
-    """The likeliest way in which a name becomes a query, as pairs of places in both, -1 for none.
+    """Write the likeliest edits of a name into a query: pairs of places in both, -1 for none.
 
     ``steps`` has room for as many pairs as both have symbols; returns how many there are. The pairs
     come last first.
@@ -230,7 +230,7 @@ def best_edits(name, query, change, add, drop, steps):
 
 
 @kernel
-def likeness_rows(
+def similarity_rows(
     query_of,
     queries,
     query_start,
@@ -241,14 +241,14 @@ def likeness_rows(
     count,
     ratios,
     best,
-    likeness,
+    similarity,
     frequency,
     same,
 ):
-    """Of each candidate the name that its query is likeliest a copy of, and how alike they are.
+    """Write for each candidate its name that the query is likeliest a copy of, and how similar.
 
     Row r is entity e = ``entity_of[r]``, whose names are ``first[e]`` to ``first[e + 1] - 1``, for
-    query ``query_of[r]``. ``likeness`` is log (P(query | name) / P(query)) / length of the query,
+    query ``query_of[r]``. ``similarity`` is log (P(query | name) / P(query)) / length of the query,
     with ``ratios`` as ``likelihood`` takes them: 0 where a name tells nothing.
     """
     change, add, drop = ratios
@@ -260,7 +260,7 @@ def likeness_rows(
         q, e = query_of[r], entity_of[r]
         query = queries[query_start[q] : query_start[q + 1]]
         best[r] = -1
-        likeness[r], frequency[r], same[r] = 0.0, 0.0, 0.0
+        similarity[r], frequency[r], same[r] = 0.0, 0.0, 0.0
         if e < 0 or len(query) == 0:
             continue
         most = -np.inf
@@ -271,12 +271,12 @@ def likeness_rows(
                 most, best[r], frequency[r] = value, n, count[n]
             if same[r] == 0.0 and _equal(names, start, end, query):
                 same[r] = 1.0
-        likeness[r] = max(most, 0.0) / len(query)
+        similarity[r] = max(most, 0.0) / len(query)
 
 
 @kernel
 def _equal(names, start, end, query):
-    """Whether a name is the query; who can tell, where symbols stand for others?"""
+    """Return whether a name equals the query; never if it has symbols outside the alphabet."""
     if end - start != len(query):
         return False
     alike = 0

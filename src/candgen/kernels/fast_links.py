@@ -13,7 +13,7 @@ _BLOCK = 6  # bits: characters are known by blocks of 64
 
 @kernel
 def _character(text, at, end):
-    """The character at a place, if it has at most three bytes of UTF-8; and the next place."""
+    """Return the character at a place, if it has up to three bytes of UTF-8, and the next place."""
     byte = int(text[at])
     if byte < 0x80:
         return byte, at + 1
@@ -32,7 +32,7 @@ def _character(text, at, end):
 
 @kernel
 def find_blocks(text, blocks):
-    """Mark the blocks of 64 characters that occur; what is no such character is passed over."""
+    """Mark the blocks of 64 characters that occur; other bytes are skipped."""
     at = 0
     while at < len(text):
         point, after = _character(text, at, len(text))
@@ -45,7 +45,7 @@ def find_blocks(text, blocks):
 
 @kernel
 def _end_of_target(text, at, end, longest, kinds, combining):
-    """Where a plain target ends that begins there: words that are in NFC; -1 if it is not plain."""
+    """Return where the plain target that begins there ends (words in NFC); -1 if not plain."""
     before, characters, spaced = 0, 0, True
     if at < end and text[at] == _DOT:
         return -1
@@ -68,7 +68,7 @@ def _end_of_target(text, at, end, longest, kinds, combining):
 
 @kernel
 def _end_of_words(text, at, end, kinds):
-    """Where the words of a plain anchor end that begin there; -1 if it is not plain."""
+    """Return where the words of a plain anchor end that begin there; -1 if it is not plain."""
     spaced = True
     while at < end and text[at] != _CLOSE:
         point, at = _character(text, at, end)

@@ -18,7 +18,7 @@ def mark_tokens(trie, text, start, end, low, high, wildcard, wanted):
 
 @kernel
 def list_sizes(indptrs, tokens, wanted, last, size):
-    """How many entities each token has, in whatever language, of those that are wanted."""
+    """Count the entities of each wanted token, in any language."""
     for e in range(len(indptrs[0]) - 1):
         for part in range(len(indptrs)):
             for i in range(indptrs[part][e], indptrs[part][e + 1]):
@@ -30,7 +30,7 @@ def list_sizes(indptrs, tokens, wanted, last, size):
 
 @kernel
 def count_postings(indptrs, tokens, kept, last, owner, alone):
-    """How many postings the languages that are kept have together.
+    """Return how many postings the languages that are kept have together.
 
     ``alone[part]`` becomes the number of those that only this one has. ``last`` has no entity in
     it, and as many places as there are tokens, as has ``owner``.
@@ -54,7 +54,7 @@ def count_postings(indptrs, tokens, kept, last, owner, alone):
 
 @kernel
 def fill_lists(indptrs, tokens, counts, wanted, last, cursor, entity, n):
-    """The entities of each token, in order, with n_l(t, e) of each language l side by side."""
+    """Write the entities of each token, in order, with n_l(t, e) of each language side by side."""
     for e in range(len(indptrs[0]) - 1):
         for part in range(len(indptrs)):
             for i in range(indptrs[part][e], indptrs[part][e + 1]):
@@ -70,7 +70,7 @@ def fill_lists(indptrs, tokens, counts, wanted, last, cursor, entity, n):
 
 @kernel
 def most_priors(start, n, weights, token_total, most):
-    """``most[g, t]``: the largest P(e | t) of each token with weights g."""
+    """Write to ``most[g, t]`` the largest P(e | t) of each token with weights g."""
     for t in range(len(start) - 1):
         for at in range(start[t], start[t + 1]):
             for g in range(len(weights)):
@@ -80,7 +80,7 @@ def most_priors(start, n, weights, token_total, most):
 
 @kernel
 def _pooled(weights, g, n, at):
-    """n(t, e) of a posting, summed in the order of the languages."""
+    """Return n(t, e) of a posting, summed in the order of the languages."""
     value = 0.0
     for part in range(weights.shape[1]):
         value += weights[g, part] * n[at, part]
@@ -89,7 +89,7 @@ def _pooled(weights, g, n, at):
 
 @kernel
 def _score(lists, tokens, times, e, weights, totals, lams, scores):
-    """The scores of one entity with all weights, by the operations of search in their order."""
+    """Write the scores of one entity with all weights, rounded as search rounds them."""
     start, entity, n = lists
     a = np.zeros(len(weights), np.float64)
     b = np.zeros(len(weights), np.float64)
@@ -137,13 +137,19 @@ def _spare_tokens(start, tokens, times, most, lams, scores, spare):
 
 @kernel
 def _sum_rivals(lists, tokens, times, spare, weights, token_total, seen, rivals, sums):
-    """Sum up A(e) for all weights, then c * n_l(t, e), of the entities with a token not spare.
+    """Sum A(e) for all weights, then c * n_l(t, e), of all entities with a token not spare.
 
-    Multiplying by reciprocals is several times as quick as dividing, and rounds differently.
-    Returns how many entities there are.
+    Such entities are the only rivals of the gold. Row i of ``sums`` belongs to ``rivals[i]``: first
+    A(e) for each row of weights, then the sum of c * n_l(t, e) for each language l, from which the
+    caller computes B(e). ``seen`` is 0 everywhere at the start; the caller clears it.
+    Multiplying by reciprocals is several times as fast as dividing, and rounds differently.
+    Returns how many rivals there are.
     """
     start, entity, n = lists
     rows = len(weights)
+
+    # 1. List the rivals, in the order in which they are met. Lists of spare tokens, which are the
+    # longest, are not read. seen[e] is the row of e in ``sums``, counted from 1.
     number = 0
     for j in range(len(tokens)):
         if spare[j]:
@@ -155,14 +161,18 @@ def _sum_rivals(lists, tokens, times, spare, weights, token_total, seen, rivals,
                 sums[number] = 0.0
                 number += 1
                 seen[e] = number
+
+    # 2. Add up what each token brings to each rival. Now spare tokens count too: they cannot make a
+    # rival, but they add to the score of one.
     factors = np.empty(weights.shape, np.float64)
     for j in range(len(tokens)):
         t = tokens[j]
+        # c * alpha_l / N(t): what one count of language l adds to A(e), for each row of weights.
         for g in range(rows):
             factors[g] = times[j] * weights[g] / token_total[g, t]
         for at in range(start[t], start[t + 1]):
             place = seen[entity[at]]
-            if place == 0:
+            if place == 0:  # no rival
                 continue
             row = sums[place - 1]
             for part in range(weights.shape[1]):
@@ -179,9 +189,9 @@ def _sum_rivals(lists, tokens, times, spare, weights, token_total, seen, rivals,
 def _count_better(
     lists, tokens, times, sums, rivals, weights, totals, tie, gold, lams, scores, mine, better
 ):
-    """How many rivals stand before the gold, for each lam of each row of weights.
+    """Count the rivals that stand before the gold, for each lam of each row of weights.
 
-    Sums decide where they are clear; who is close to the gold is scored as search would.
+    Sums decide where they differ clearly; a rival close to the gold is scored as search does it.
     """
     better[:] = 0
     for i in range(len(rivals)):
@@ -226,7 +236,7 @@ def rank_rows(
     k,
     ranks,
 ):
-    """``ranks[i, g, m]``: the place of row i's gold with weights g and lam m, or 0 if beyond k."""
+    """Write to ``ranks[i, g, m]`` the rank of row i's gold with weights g and lam m; 0 beyond k."""
     seen = np.zeros(len(tie), np.int32)
     rivals = np.empty(len(tie), np.int64)
     sums = np.empty((len(tie), len(weights) + weights.shape[1]), np.float64)

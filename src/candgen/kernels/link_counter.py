@@ -25,7 +25,7 @@ def _same(text, start, kept, kept_start, length):
 
 @kernel
 def count_slices(text, first, last, begin, slots, kept, ends, hashes, counts, size):
-    """Count the slices of a text from ``begin`` on; the first that has no room, and the new size.
+    """Count slices from ``begin`` on; returns the first without room, and the new size.
 
     Distinct slices lie one after the other in ``kept``, as ``ends`` tells, with their ``hashes``
     and ``counts``; there are ``size`` of them. ``slots``, a power of two of them and more than

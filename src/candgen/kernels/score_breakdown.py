@@ -10,7 +10,10 @@ from candgen.kernels.trie import find_tokens, token_room
 
 @kernel
 def counts_of_entities(blocks, numbers, tokens, counts):
-    """``counts[i, j]`` becomes n(t, e) of token j, of which no two are equal, and entity i."""
+    """Write n(t, e) of entity i and token j in each layer to ``counts[layer, i, j]``.
+
+    ``tokens`` are sorted and distinct.
+    """
     for i in range(len(numbers)):
         number = numbers[i]
         block = number >> BLOCK_BITS
@@ -21,12 +24,13 @@ def counts_of_entities(blocks, numbers, tokens, counts):
             token = np.int64(blocks.key[at] >> BLOCK_BITS)
             j = np.searchsorted(tokens, token)
             if j < len(tokens) and tokens[j] == token:
-                counts[i, j] = posting(blocks, 0, at)
+                for layer in range(len(counts)):
+                    counts[layer, i, j] = posting(blocks, layer, at)
 
 
 @kernel
 def times_in_texts(child, symbol, text, start, end, low, high, wildcard, tokens, times):
-    """``times[i, j]`` becomes how often row i has token j, of which no two are equal."""
+    """Write how often row i has token j to ``times[i, j]``; tokens are sorted and distinct."""
     for i in range(len(start)):
         found = np.empty(token_room(end[i] - start[i], low, high, wildcard), np.int64)
         number = find_tokens(child, symbol, text, start[i], end[i], low, high, wildcard, found)

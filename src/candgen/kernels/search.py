@@ -17,7 +17,7 @@ from candgen.kernels.trie import find_tokens, gather, token_room
 
 BUCKETS = 512
 EIGHT, SIXTEEN, BYTE = np.uint32(8), np.uint32(16), np.uint32(255)
-MOST_TOKENS = 1_000_000  # with more, whole numbers of 32 bits might not hold the bounds
+MAX_TOKENS = 1_000_000  # with more, whole numbers of 32 bits might not hold the bounds
 
 NONE, NO_BYTES = np.empty(0, np.float64), np.empty(0, np.uint8)
 NONE.setflags(write=False)  # like the arrays of a stored index, so that kernels compile once
@@ -31,7 +31,7 @@ class Blocks(NamedTuple):
     symbol: np.ndarray  # ... and the last symbol of each
     token_total: np.ndarray  # [layer, t]: N(t)
     entity_total: np.ndarray  # [layer, e]: N(e), for as many entities as all blocks have places
-    rank: np.ndarray  # place of e among all entities in the order that breaks ties
+    tie_order: np.ndarray  # place of e among the entities with equal scores
     block_start: np.ndarray  # postings of b are block_start[b] .. block_start[b + 1] - 1
     key: np.ndarray  # of a posting: t << BLOCK_BITS | (e & (BLOCK - 1))
     code: np.ndarray  # of a posting in each layer: its n(t, e) is value[code], or an escape
@@ -75,7 +75,7 @@ def _bound_lists(blocks, tokens, steps, dense_row, bound):
 
 @kernel
 def _bound_groups(blocks, steps, dense_row, bound, group_prior, group_bound):
-    """The bound of each group: its best block by the lists, plus what the rows of groups say."""
+    """Bound each group: its best block by the lists, plus the rows of dense tokens."""
     group_prior[:] = 0
     for j in range(len(dense_row)):
         step = steps[j, 0]
@@ -117,7 +117,7 @@ def _bound_blocks(blocks, steps, dense_row, g, prior, bound, sink):
 
 @kernel
 def _order(group_bound, order, starts):
-    """Groups from the highest bound down, to within one bucket; returns a bucket's width."""
+    """Sort groups by bound, the highest first, up to one bucket; returns a bucket's width."""
     top = np.uint32(0)
     for g in range(len(group_bound)):
         top = max(top, group_bound[g])
@@ -136,7 +136,7 @@ def _order(group_bound, order, starts):
 
 @kernel
 def posting(blocks, layer, i):
-    """n(t, e) of a posting in a layer."""
+    """Return n(t, e) of a posting in a layer."""
     at = layer * len(blocks.key) + i
     if blocks.code[at] == ESCAPE:
         return blocks.escape_value[np.searchsorted(blocks.escape_at, at)]
@@ -145,7 +145,7 @@ def posting(blocks, layer, i):
 
 @kernel
 def make_filter(tokens):
-    """A small table that says, by the last bits of a token, which query token it may be.
+    """Return a small table that says, by the last bits of a token, which query token it may be.
 
     0 is none; two tokens with the same last bits share the entry of the first.
     """
@@ -162,31 +162,39 @@ def make_filter(tokens):
 
 @kernel
 def score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior):
-    """A(e) and B(e) of the entities of a block, from the postings of the query's tokens.
+    """Compute A(e) and B(e) of the entities of a block, from the postings of the query's tokens.
 
     ``posterior`` has a row for each layer; the first has B(e) when all is done.
 
-    Most postings are of other tokens. They are sifted out first, in a loop without branches, since
-    a branch that cannot be foreseen costs as much as ten postings.
+    Most postings are of other tokens. They are filtered out first, in a loop without branches: a
+    branch that the processor predicts wrongly costs as much as ten postings.
     """
     prior[:] = 0.0
     posterior[:] = 0.0
     layers = len(posterior)
     first_entity = b << BLOCK_BITS
     mask = np.uint32(len(maybe) - 1)
+    # The postings of the block, as many at a time as ``hits`` has places.
     for start in range(blocks.block_start[b], blocks.block_start[b + 1], len(hits)):
         end = min(blocks.block_start[b + 1], start + len(hits))
+        # 1. Read one code in each cache line, so that all of them are fetched from memory at the
+        # same time. The result is stored only to keep the compiler from removing the loop.
         touched = np.uint8(0)
         for i in range(start, end, 64):
             touched |= blocks.code[i]
         hits[0] = touched
+        # 2. List the postings whose token may be one of the query's. Every posting is written, and
+        # the number grows only if the filter lets it pass; otherwise the next one overwrites it.
         number = np.uint64(0)
         for i in range(start, end):
             hits[number] = i
             here = maybe[(blocks.key[np.uint64(i)] >> np.uint32(BLOCK_BITS)) & mask]
             number += np.uint64(here != 0)
+        # 3. Score the few that are left.
         for at in range(number):
             i = hits[at]
+            # Find the query token j of the posting. The filter knows it, unless two tokens share an
+            # entry: then it is searched, and it may be none.
             t = np.int64(blocks.key[i] >> BLOCK_BITS)
             j = np.int64(maybe[t & mask]) - 1
             if tokens[j] != t:
@@ -195,6 +203,7 @@ def score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior):
                     continue
             place = blocks.key[i] & (BLOCK - 1)
             e = first_entity + place
+            # P(e|t) and, if there is a threshold to compare with, P(t|e): sums over the layers.
             p = q = 0.0
             for layer in range(layers):
                 n = posting(blocks, layer, i)
@@ -203,9 +212,12 @@ def score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior):
                     q += n / blocks.entity_total[layer, e]
             if p >= least:
                 prior[place] += times[j] * p
+            # Of the posterior only the counts are added here: one division for each entity, in
+            # step 4, takes the place of one for each posting.
             if least == 0.0 or q >= least:
                 for layer in range(layers):
                     posterior[layer, place] += times[j] * posting(blocks, layer, i)
+    # 4. Divide by N(e), layer by layer, and add the layers up in the first row.
     for inside in range(BLOCK):
         posterior[0, inside] /= blocks.entity_total[0, first_entity + inside]
         for layer in range(1, layers):
@@ -214,12 +226,12 @@ def score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior):
 
 
 @kernel
-def _worse(score, rank, other_score, other_rank):
-    return score < other_score or (score == other_score and rank > other_rank)
+def _worse(score, tie, other_score, other_tie):
+    return score < other_score or (score == other_score and tie > other_tie)
 
 
 @kernel
-def _sift_down(score, rank, size, new_score, new_rank):
+def _sift_down(score, tie, size, new_score, new_tie):
     """Put a new entry in the place of the worst, which is the first, of a heap."""
     i = 0
     while True:
@@ -227,46 +239,46 @@ def _sift_down(score, rank, size, new_score, new_rank):
         if child >= size:
             break
         other = child + 1
-        if other < size and _worse(score[other], rank[other], score[child], rank[child]):
+        if other < size and _worse(score[other], tie[other], score[child], tie[child]):
             child = other
-        if not _worse(score[child], rank[child], new_score, new_rank):
+        if not _worse(score[child], tie[child], new_score, new_tie):
             break
-        score[i], rank[i] = score[child], rank[child]
+        score[i], tie[i] = score[child], tie[child]
         i = child
-    score[i], rank[i] = new_score, new_rank
+    score[i], tie[i] = new_score, new_tie
 
 
 @kernel
-def _sift_up(score, rank, size, new_score, new_rank):
+def _sift_up(score, tie, size, new_score, new_tie):
     """Put a new entry at the end of a heap, and up to where it belongs."""
     i = size
     while i > 0:
         parent = (i - 1) >> 1
-        if not _worse(new_score, new_rank, score[parent], rank[parent]):
+        if not _worse(new_score, new_tie, score[parent], tie[parent]):
             break
-        score[i], rank[i] = score[parent], rank[parent]
+        score[i], tie[i] = score[parent], tie[parent]
         i = parent
-    score[i], rank[i] = new_score, new_rank
+    score[i], tie[i] = new_score, new_tie
 
 
 @kernel
-def _keep(score, rank, size, new_score, new_rank):
+def _keep(score, tie, size, new_score, new_tie):
     """Offer an entry to a heap of the best; returns its size after that."""
     if size < len(score):
-        _sift_up(score, rank, size, new_score, new_rank)
+        _sift_up(score, tie, size, new_score, new_tie)
         return size + 1
-    if _worse(score[0], rank[0], new_score, new_rank):
-        _sift_down(score, rank, size, new_score, new_rank)
+    if _worse(score[0], tie[0], new_score, new_tie):
+        _sift_down(score, tie, size, new_score, new_tie)
     return size
 
 
 @kernel
-def _sort(score, rank, size):
+def _sort(score, tie, size):
     """Turn a heap into a list, the best first."""
     for last in range(size - 1, 0, -1):
-        worst_score, worst_rank = score[0], rank[0]
-        _sift_down(score, rank, last, score[last], rank[last])
-        score[last], rank[last] = worst_score, worst_rank
+        worst_score, worst_tie = score[0], tie[0]
+        _sift_down(score, tie, last, score[last], tie[last])
+        score[last], tie[last] = worst_score, worst_tie
 
 
 @kernel
@@ -311,10 +323,10 @@ def search(
     order,
     starts,
     score,
-    rank,
+    tie,
     work,
 ):
-    """The best entities for one mention, as many as ``score`` has places; returns how many.
+    """Find the best entities for one mention, as many as ``score`` has places; returns how many.
 
     ``work`` counts the groups, the blocks and the postings that were looked at. Without ``prune``
     every block is scored, and no bound is read.
@@ -362,11 +374,11 @@ def search(
                     exact += of_tokens + of_entities * blocks.background[e]
                 new = np.float32(exact)
                 if new > 0.0 and (size < len(score) or new >= score[0]):
-                    size = _keep(score, rank, size, new, blocks.rank[e])
+                    size = _keep(score, tie, size, new, blocks.tie_order[e])
             if size == len(score):
                 # The slack covers the rounding of scores to single precision.
                 limit = np.uint32(max(1.0, (score[0] * (1 - 1e-6) - of_tokens) * unit))
-    _sort(score, rank, size)
+    _sort(score, tie, size)
     return size
 
 
@@ -386,7 +398,7 @@ def search_rows(
     group_prior,
     group_bound,
     score,
-    rank,
+    tie,
     found,
     work,
 ):
@@ -406,13 +418,13 @@ def search_rows(
             times[:number],
             lam,
             least,
-            prune and number <= MOST_TOKENS,
+            prune and number <= MAX_TOKENS,
             bound,
             group_prior,
             group_bound,
             order,
             starts,
             score[i],
-            rank[i],
+            tie[i],
             work[i],
         )

@@ -7,7 +7,7 @@ from candgen.kernels import kernel
 
 @kernel
 def _compare(text, start, end, other, other_start, other_end):
-    """Below, at or above zero as the first string is less than, equal to or greater."""
+    """Return a number below, equal to or above 0 as the first string is less, equal or greater."""
     length = min(end - start, other_end - other_start)
     for i in range(length):
         difference = np.int64(text[start + i]) - np.int64(other[other_start + i])

@@ -7,7 +7,7 @@ from candgen.kernels import kernel
 
 @kernel
 def token_room(length, low, high, wildcard):
-    """At least as many as a row of so many symbols has tokens."""
+    """Return an upper bound of the number of tokens of a row of symbols."""
     each = high - low + 1
     if wildcard >= 0:
         for n in range(max(low, 3), high + 1):
@@ -17,7 +17,7 @@ def token_room(length, low, high, wildcard):
 
 @kernel
 def _child(child, symbol, node, wanted):
-    """The child of a node that ends in a symbol; 0, which is nobody's child, if there is none."""
+    """Return the child of a node by its last symbol; 0, the root, if there is none."""
     left = np.int64(child[node])
     last = np.int64(child[node + 1])
     right = last
@@ -49,7 +49,7 @@ def _find_hidden(child, symbol, text, p, hidden, end, wildcard, node, low, found
 
 @kernel
 def find_tokens(child, symbol, text, start, end, low, high, wildcard, found):
-    """The nodes of all tokens of ``text[start:end]`` that are in the trie; returns how many.
+    """Return the nodes of all tokens of ``text[start:end]`` that are in the trie; returns how many.
 
     They are n-grams and, unless ``wildcard`` is negative, those with an inner symbol hidden.
     """

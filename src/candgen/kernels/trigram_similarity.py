@@ -1,9 +1,9 @@
-"""Kernels that say how alike names are: Dice's coefficient of their n-grams, in millionths.
+"""Kernels that compute how similar names are: Dice's coefficient of their n-grams, in millionths.
 
-    likeness = 2 * (n-grams of both, each as often as both have it) / (n-grams of one and the other)
+    similarity = 2 * (n-grams of both, each as often as both have it) / (n-grams of one + the other)
 
 Millionths are whole numbers, so that sums of them do not depend on the order of adding. Names are
-rows of symbols between two boundary marks; one without a symbol of its own is like nothing.
+rows of symbols between two boundary marks; the similarity of an empty name to any other is 0.
 """
 
 import numpy as np
@@ -15,13 +15,13 @@ WHOLE = 1_000_000
 
 @kernel
 def ngram_count(start, end, n):
-    """How many n-grams a row has."""
+    """Return how many n-grams a row has."""
     return max(end - start - n + 1, 0) if end - start > 2 else 0
 
 
 @kernel
 def _shared(a, b, n, used):
-    """How many n-grams two rows share."""
+    """Return how many n-grams two rows share."""
     shared = 0
     places = len(b) - n + 1
     for j in range(places):
@@ -43,7 +43,7 @@ def _shared(a, b, n, used):
 def closest_in_group(
     text, start, end, group, other_text, other_start, other_end, first, n, used, best
 ):
-    """The likeness of each row to the one most like it among the others of its group.
+    """Write each row's similarity to the most similar one of the others of its group.
 
     The others of group g are ``first[g]`` to ``first[g + 1]``; ``used`` is scratch.
     """
@@ -65,7 +65,7 @@ def closest_in_group(
 
 @kernel
 def closest_of_all(tokens, start, end, n, first, rows, counts, sizes, seen, shared, best):
-    """The likeness of each query to the one most like it among names, in one pass over the names.
+    """Write each query's similarity to the most similar name, in one pass over the names.
 
     ``tokens`` has the number of the n-gram that begins at each position, -1 where no query has it;
     n-gram t is in the queries ``rows[first[t]:first[t + 1]]``, ``counts`` times in each, which have
@@ -89,8 +89,8 @@ def closest_of_all(tokens, start, end, n, first, rows, counts, sizes, seen, shar
                     shared[query] += 1
         for i in range(filled):
             query = touched[i]
-            likeness = 2 * WHOLE * np.int64(shared[query]) // (size + sizes[query])
-            best[query] = max(best[query], likeness)
+            similarity = 2 * WHOLE * np.int64(shared[query]) // (size + sizes[query])
+            best[query] = max(best[query], similarity)
             shared[query] = 0
         for p in range(start[row], start[row] + size):
             if tokens[p] >= 0:

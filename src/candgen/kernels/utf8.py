@@ -5,7 +5,7 @@ from candgen.kernels import kernel
 
 @kernel
 def put_character(point, target, at):
-    """Write a code point in UTF-8; where the next one goes."""
+    """Write a code point in UTF-8; returns where the next one goes."""
     if point < 0x80:
         target[at] = point
         return at + 1

@@ -43,9 +43,9 @@ _HAS_LINK, _HAS_BRACKET, _UNWANTED, _HAS_DEEPER_LINK = 1, 2, 4, 8
 
 @kernel
 def _end_of_target(text, start, stop, template):
-    """The place of the first pipe, or ``stop`` if there is none; -1 if it cannot be a target.
+    """Return the place of the first pipe, ``stop`` if there is none, -1 if it is no target.
 
-    With a template, the first of which begins at ``template``, nobody knows: it may be one.
+    If it has a template, the first of which begins at ``template``, it may be one.
     """
     at = start
     while at < stop:
@@ -70,7 +70,7 @@ def _end_of_target(text, start, stop, template):
 
 @kernel
 def _end_of_link(text, start, stop, known, template):
-    """Where a link ends whose brackets close at ``stop``; 0 if it is none.
+    """Return where a link ends whose brackets close at ``stop``; 0 if it is none.
 
     Of what has links inside, and a colon before its first pipe, it is minus the end of the head.
     """
@@ -89,7 +89,7 @@ def _end_of_link(text, start, stop, known, template):
 
 @kernel
 def _length_of_letter(text, at, stop, letters, which):
-    """How many bytes the letter of a link trail or prefix has that begins there; 0 if none does."""
+    """Return how many bytes the letter of a link trail or prefix there has; 0 if there is none."""
     if at >= stop:
         return 0
     byte = np.int64(text[at])
@@ -114,7 +114,7 @@ def _length_of_letter(text, at, stop, letters, which):
 
 @kernel
 def _end_of_trail(text, end, token, kinds, starts, ends, letters):
-    """Where the letters end that belong to a link which a token closed at ``end``."""
+    """Return where the letters end that belong to a link which a token closed at ``end``."""
     at = end
     while True:
         length = _length_of_letter(text, at, len(text), letters, LINK_TRAIL)
@@ -130,7 +130,7 @@ def _end_of_trail(text, end, token, kinds, starts, ends, letters):
 
 @kernel
 def _start_of_prefix(text, start, floor, letters):
-    """Where the letters begin that belong to a link; not before ``floor``."""
+    """Return where the letters begin that belong to a link; not before ``floor``."""
     while start > floor:
         first = start - 1
         while first > floor and first > start - 4 and text[first] & 0xC0 == 0x80:
@@ -154,32 +154,45 @@ def _most_links(kinds, starts, ends):
 def _match_brackets(text, kinds, starts, ends, pairs, unwanted, letters, first, last):
     """Write where the links begin and end, in the order of their beginnings; returns how many.
 
-    The end is 0 of what is no link, and negative of heads: see ``find_links``.
+    The end is 0 for brackets that are no link, and negative for heads: see ``find_links``.
+
+    Open links stand on a stack. Templates and references are a world of their own, so each has a
+    part of the stack: from ``base`` to ``height``. A link of an outer part cannot be closed in it.
     """
     has_prefixes = letters[0] & LINK_PREFIX
-    opened = np.empty(len(first), dtype=np.int64)
+    opened = np.empty(len(first), dtype=np.int64)  # of each link: where its brackets open
+    # Of each place of the stack: the number of the link, what is known of it, and where its first
+    # template begins, -1 if it has none.
     stack = np.empty(len(first), dtype=np.int64)
     known = np.empty(len(first), dtype=np.uint8)
     template = np.empty(len(first), dtype=np.int64)
-    bases = np.empty(np.sum(pairs) + 1, dtype=np.int64)
+    bases = np.empty(np.sum(pairs) + 1, dtype=np.int64)  # the bases of the outer parts
+    # ``floor`` is the end of the last token or link: no prefix begins before it.
     links, height, base, level, floor = 0, 0, 0, 0, 0
     for token in range(len(kinds)):
         kind, start, end = kinds[token], int(starts[token]), int(ends[token])
+
+        # A run of [: every two open a link, and one alone opens an external link, or is text.
         if kind == BRACKETS:
+            # Tell the link around it, which is on top of the stack. If that is in an outer part,
+            # this link stands in a template of it.
             if height > base:
                 known[height - 1] |= _HAS_BRACKET if end - start == 1 else _HAS_LINK
             elif height > 0 and end - start > 1:
                 known[height - 1] |= _HAS_DEEPER_LINK
+            # Push the links, outermost first.
             for at in range(start, end - 1, 2):
                 first[links] = opened[links] = at
                 if has_prefixes and at == start:
                     first[links] = _start_of_prefix(text, at, floor, letters)
                 stack[height], template[height] = links, -1
                 known[height] = _UNWANTED if unwanted[token] else 0
-                if end - at > 3:
+                if end - at > 3:  # [[[[: the next two open a link inside this one
                     known[height] |= _HAS_LINK
                 links += 1
                 height += 1
+
+        # A run of ]: every two close the innermost open link of this part, if there is one.
         elif kind == END_BRACKETS:
             at = start
             while end - at >= 2 and height > base:
@@ -188,12 +201,18 @@ def _match_brackets(text, kinds, starts, ends, pairs, unwanted, letters, first, 
                 last[link] = _end_of_link(text, opened[link], at, known[height], template[height])
                 at += 2
                 if last[link] > 0:
-                    if known[height] & _HAS_BRACKET and at < end:  # [[a|b [c]]]
+                    # In [[a|b [c]]] the first ] closes the single bracket, so skip one more.
+                    if known[height] & _HAS_BRACKET and at < end:
                         at += 1
+                    # The letters that follow belong to the link: [[link]]s.
                     floor = _end_of_trail(text, at, token, kinds, starts, ends, letters)
                     last[link] = floor
+                    # With links in a template, only the part before the template is given.
                     if known[height] & _HAS_DEEPER_LINK and template[height] >= 0:
                         last[link] = template[height] + 2
+
+        # {{ or <ref>: begin a part of the stack for each pair that match_braces has matched, and
+        # remember for the link around it where its first template begins.
         elif kind in (BRACES, REFERENCE):
             opens = kind == BRACES and pairs[token] > 0
             if opens and height > base and template[height - 1] < 0:
@@ -202,19 +221,21 @@ def _match_brackets(text, kinds, starts, ends, pairs, unwanted, letters, first, 
                 bases[level] = base
                 base = height
                 level += 1
+
+        # }} or </ref>: links that are still open in this part are none; forget them.
         elif kind in (END_BRACES, END_BRACES_OR_TABLE, END_REFERENCE):
             for _ in range(pairs[token]):
                 height = base
                 level -= 1
                 base = bases[level]
-        if kind != COMMENT:
+        if kind != COMMENT:  # MediaWiki removes comments first
             floor = max(floor, end)
     return links
 
 
 @kernel
 def _find_unwanted(kinds, pairs, table_steps, templates, references, tables, unwanted):
-    """Write of each token whether it stands where links are not wanted."""
+    """Write for each token whether it stands where links are not wanted."""
     in_templates, in_references, in_tables = 0, 0, 0
     for token in range(len(kinds)):
         kind = kinds[token]
@@ -234,7 +255,7 @@ def _find_unwanted(kinds, pairs, table_steps, templates, references, tables, unw
 
 @kernel
 def find_links(text, letters, templates, references, tables):
-    """The links of a page: where each begins and ends, with its prefix and trail, in page order.
+    """Return where each link of a page begins and ends, with prefix and trail, in page order.
 
     ``letters[code point]`` says what may be in a LINK_TRAIL or a LINK_PREFIX, and ``letters[0]``,
     since no NUL is ever a letter, whether there are prefixes at all. The others say whether links

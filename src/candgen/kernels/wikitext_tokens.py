@@ -39,7 +39,7 @@ def _is_space(byte):
 
 @kernel
 def _name_at(text, at, tag):
-    """Whether the name of a tag stands there, in small or capital letters."""
+    """Return whether the name of a tag stands there, in small or capital letters."""
     length = _LENGTHS[tag]
     if at + length > len(text):
         return False
@@ -51,7 +51,7 @@ def _name_at(text, at, tag):
 
 @kernel
 def _tag_at(text, at):
-    """The number of the tag that opens at a ``<``, or -1."""
+    """Return the number of the tag that opens at a ``<``, or -1."""
     size = len(text)
     if at + 1 >= size or not _TAG_INITIAL[text[at + 1]]:
         return -1
@@ -67,7 +67,7 @@ def _tag_at(text, at):
 
 @kernel
 def end_of(text, at, slot):
-    """Where what is looked for ends if it begins there, else -1."""
+    """Return where what is looked for ends if it begins there, else -1."""
     size = len(text)
     if slot == _GREATER_SLOT:
         return at + 1 if text[at] == GREATER else -1
@@ -86,7 +86,7 @@ def end_of(text, at, slot):
 
 @kernel
 def _look_for(text, at, slot, found):
-    """Write where the next one begins and ends; looks at no byte twice for the same slot."""
+    """Write where the next one begins and ends; no byte is read twice for the same slot."""
     if found[slot, 0] >= at:
         return
     initial = GREATER if slot == _GREATER_SLOT else DASH if slot == COMMENT_SLOT else LESS
@@ -101,7 +101,7 @@ def _look_for(text, at, slot, found):
 
 @kernel
 def opens_comment(text, at, limit):
-    """Whether a comment opens at a ``<``."""
+    """Return whether a comment opens at a ``<``."""
     if at + 3 >= limit or text[at + 1] != EXCLAMATION:
         return False
     return text[at + 2] == DASH and text[at + 3] == DASH
@@ -109,7 +109,7 @@ def opens_comment(text, at, limit):
 
 @kernel
 def _read_angle(text, at, limit, found):
-    """What begins at a ``<``: the kind of token, and where the scan goes on."""
+    """Return what begins at a ``<``: the kind of token, and where the scan goes on."""
     if opens_comment(text, at, limit):
         _look_for(text, at + 4, COMMENT_SLOT, found)
         return COMMENT, min(found[COMMENT_SLOT, 1], limit)
@@ -135,7 +135,7 @@ def _read_angle(text, at, limit, found):
 
 @kernel
 def _begins_line(text, at):
-    """Whether only white space, and colons that indent, stand before it on its line."""
+    """Return whether only white space, and colons that indent, stand before it on its line."""
     while at > 0 and (text[at - 1] == SPACE or text[at - 1] == COLON or text[at - 1] == TAB):
         at -= 1
     return at == 0 or text[at - 1] == LINE
@@ -143,7 +143,7 @@ def _begins_line(text, at):
 
 @kernel
 def _kind_of_run(text, start, end):
-    """What a run of equal brackets or braces is."""
+    """Return what a run of equal brackets or braces is."""
     byte, length = text[start], end - start
     if byte == OPEN_BRACKET:
         return BRACKETS
@@ -161,7 +161,7 @@ def _kind_of_run(text, start, end):
 
 @kernel
 def _next_special(text, at):
-    """The place of the next byte that may begin a token."""
+    """Return the place of the next byte that may begin a token."""
     for i in range(at, len(text)):
         if _SPECIAL[text[i]]:
             return i

@@ -11,7 +11,7 @@ _LONGEST = 12  # of a reference, between & and ;
 
 @kernel
 def unescape(source, target):
-    """Copy UTF-8 bytes with references replaced; how many bytes that makes.
+    """Copy UTF-8 bytes with references replaced; returns how many bytes that makes.
 
     -1 if there is a reference that XML does not define of itself, or does not allow. The target is
     as long as the source: no reference is shorter than its character.
@@ -40,7 +40,7 @@ def unescape(source, target):
 
 @kernel
 def _referred(source, start, end):
-    """The code point that the bytes between & and ; stand for, or -1."""
+    """Return the code point that the bytes between & and ; stand for, or -1."""
     length = end - start
     if length == 0:
         return -1
@@ -67,7 +67,7 @@ def _referred(source, start, end):
 
 @kernel
 def _number(source, start, end):
-    """The code point of a decimal, or after an x hexadecimal, number; -1 if it is none."""
+    """Return the code point of a decimal, or after an x hexadecimal, number; -1 if it is none."""
     base = 10
     if start < end and source[start] == 120:  # x
         base = 16
@@ -90,7 +90,7 @@ def _number(source, start, end):
 
 @kernel
 def _is_character(point):
-    """Whether XML allows a code point: no control characters, no halves of surrogate pairs."""
+    """Return whether XML allows a code point: no control characters, no surrogates."""
     if point < 0x20:
         return point in (9, 10, 13)
     return point < 0xD800 or 0xDFFF < point < 0xFFFE or 0xFFFF < point <= 0x10FFFF

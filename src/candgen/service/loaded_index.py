@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from candgen.generators.calibration import Calibration
-from candgen.generators.pivot.score_breakdown import Shares
+from candgen.generators.pivot.explanation import Shares
 from candgen.generators.registry import open_stored
 from candgen.protocols import Explains, ScoreBreakdown, covers, entity_ids_of, first_stage_of
 from candgen.service.executor import check_deadline

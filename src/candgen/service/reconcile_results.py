@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from candgen.generators.calibration import DEPTH
-from candgen.generators.pivot.score_breakdown import Shares
+from candgen.generators.pivot.explanation import Shares
 from candgen.service.loaded_index import LoadedIndex
 from candgen.service.reconcile_queries import ReconciliationQuery
 

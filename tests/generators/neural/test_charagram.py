@@ -14,9 +14,8 @@ import candgen
 from candgen import CharNgrams
 from candgen.errors import CandgenError, MissingExtraError
 from candgen.generators.neural.charagram import Charagram
-from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM, size
+from candgen.generators.neural.method import CHARAGRAM
 from candgen.generators.neural.training import TOKENIZERS
-from candgen.protocols import Training
 from candgen.storage import index_folder
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
@@ -289,6 +288,12 @@ def test_the_candidate_space_is_a_union_of_languages(space, expected):
     assert generator.parameters["unnamed"] == {"en": 0, "da": 1, "fo": 2}
 
 
+def test_a_repr_is_one_line(quick, tmp_path):
+    quick.save(tmp_path / "index")
+    expected = f"<Charagram: language=mk, pivots=bg, {len(NAMES)} entities>"
+    assert repr(quick) == repr(candgen.load(tmp_path / "index")) == expected
+
+
 def test_names_of_an_entity(quick):
     at = 6
     assert quick.names(f"Q{at}") == [
@@ -356,35 +361,6 @@ except ImportError as error:
     assert kind == "ParameterError"
     assert sentence == "neural methods need PyTorch: pip install 'candgen[neural]'"
     assert issubclass(MissingExtraError, ImportError)
-
-
-@pytest.mark.parametrize(
-    ("method", "encoder"), [(CHARAGRAM, "ngrams"), (CHAR_LSTM, "lstm"), (CHAR_CNN, "cnn")]
-)
-def test_methods(method, encoder):
-    training = Training({"bg": PIVOT}, TARGET, "mk", ENGLISH, UNSEEN[:5])
-    assert method.neural
-    assert method.choices(training) == [{"mu": 0.01}, {"mu": 0.1}, {"mu": 0.2}]
-    assert method.choices(Training({"bg": PIVOT}, english=ENGLISH)) == [{}]
-    generator = method(
-        training, {**FAST, "mu": 0.2, "space": ["bg", "en"], "pairs": 50, "patience": 1}
-    )
-    method.check(["mu", *FAST, "normalizer", "device", "space", "pairs", "patience"])
-    assert generator.parameters["encoder"] == encoder
-    assert generator.parameters["used"] == {"mk": len(TARGET), "bg": 50}
-    assert len(generator.parameters["dev_recall"]) >= 1
-    assert size(generator).parameters == generator.parameters["numbers"] > 0
-
-
-def test_the_number_of_parameters():
-    english = MentionTable.from_pairs([("ab", "Q1"), ("b", "Q2"), ("unused", "Q3")])
-    table = MentionTable.from_pairs([("x", "Q1"), ("yy", "Q2")])
-    generator = build(pivots={"bg": table}, english=english)
-    count = sum(
-        len({token for text in texts for token in oracle.ngrams(text)}) + 1
-        for texts in (["x", "yy"], ["ab", "b"])
-    )
-    assert size(generator).parameters == 12 * count
 
 
 @pytest.mark.parametrize(
@@ -467,5 +443,5 @@ def test_the_numbers_of_the_paper():
     expected = {"dimensions": 300, "epochs": 200, "patience": 50, "pairs": 80_000, "seed": 0}
     assert expected.items() <= defaults.items()
     assert TOKENIZERS["ngrams"] == CharNgrams(2, 5)
-    assert (encoders.RATES["ngrams"], encoders.BATCH) == (0.1, 64)
+    assert (encoders.LEARNING_RATES["ngrams"], encoders.BATCH_SIZE) == (0.1, 64)
     assert CHARAGRAM.grid == {"mu": (0.01, 0.1, 0.2)}

@@ -5,51 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candgen.generators.neural.english_names import Names
-from candgen.generators.neural.training_pairs import draw, find_golds, number_names
+from candgen.generators.neural.training_pairs import draw_pairs, find_golds, number_names
 from candgen.tables.mention_table import MentionTable
-
-
-def test_a_name_is_the_most_frequent_mention():
-    table = MentionTable.from_pairs(
-        [
-            ("B", "Q1", 2),
-            ("A", "Q1", 2),
-            ("C", "Q1"),
-            ("Z", "Q20", 1),
-            ("\u200b", "Q3", 5),
-            ("x", "Q3"),
-        ]
-    )
-    names = Names.of(table, normalizer="default")
-    assert list(zip(names.entities.to_pylist(), names.text, strict=True)) == [
-        ("Q1", "a"),
-        ("Q20", "z"),
-    ]
-    assert names.unnamed == 1
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("abcd"), st.sampled_from(["Q1", "Q2", "Q10"]), st.integers(1, 3)),
-        min_size=1,
-    )
-)
-def test_names_are_those_of_a_dictionary(rows):
-    table = MentionTable.from_pairs(rows)
-    expected = {}
-    for mention, entity, count in table:
-        if entity not in expected or count > expected[entity][0]:
-            expected[entity] = count, mention
-    names = Names.of(table, normalizer="none")
-    found = dict(zip(names.entities.to_pylist(), names.text, strict=True))
-    assert found == {entity: mention for entity, (_, mention) in expected.items()}
-    assert list(found) == sorted(found, key=lambda entity: (len(entity), entity))
 
 
 def drawn(tables, english, **options):
     names = Names.of(english, normalizer="default")
     defaults = {"target": None, "mu": 0.1, "pairs": 10, "normalizer": "default", "seed": 0}
-    found = draw(tables, names, **{**defaults, **options})
+    found = draw_pairs(tables, names, **{**defaults, **options})
     entities = names.entities.to_pylist()
     rows = zip(found.pairs.mention, found.pairs.place.tolist(), found.weight.tolist(), strict=True)
     return [(m, entities[place], round(weight, 6)) for m, place, weight in rows], found.used

@@ -71,11 +71,13 @@ def test_versions_are_what_they_are_called():
 
 
 def test_a_version_does_not_take_what_it_fixes():
-    with pytest.raises(ParameterError, match="'fusion' is no parameter"):
+    with pytest.raises(ParameterError, match="'fusion' is not a parameter"):
         FUSION.check({"fusion"})
-    with pytest.raises(ParameterError, match="'threshold' is no parameter"):
+    with pytest.raises(ParameterError, match="'threshold' is not a parameter"):
         SMOOTHING.check({"threshold"})
-    with pytest.raises(ParameterError, match="'wildcards' is no parameter"):
+    with pytest.raises(ParameterError, match="'wildcards' is not a parameter"):
         WILDCARDS(TOY, {"wildcards": False})
-    with pytest.raises(ParameterError, match="'bogus' is no parameter of this method: use alpha"):
+    with pytest.raises(
+        ParameterError, match="'bogus' is not a parameter of this method: use alpha"
+    ):
         PTI(TOY, {"bogus": 1})

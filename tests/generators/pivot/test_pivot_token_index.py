@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import candgen
@@ -249,14 +248,6 @@ def test_indexes_with_strings_as_symbols_are_saved(tokenizer, tmp_path):
     assert candgen.load(tmp_path / "x").candidates(["Vín", "Wien"]) == index.candidates(
         ["Vín", "Wien"]
     )
-
-
-def test_a_kind_that_is_not_known(tmp_path):
-    from candgen.storage import index_folder
-
-    index_folder.save(tmp_path / "x", kind="oracle", parameters={}, arrays={"a": np.zeros(1)})
-    with pytest.raises(CandgenError, match=r"of kind 'oracle'.*upgrade candgen, or build it again"):
-        candgen.load(tmp_path / "x")
 
 
 def test_importing_candgen_does_not_import_numba():

@@ -13,7 +13,7 @@ from candgen.evaluation import metrics
 from candgen.evaluation.tune import tune
 from candgen.generators import METHODS
 from candgen.generators.pivot import parameters, weight_search
-from candgen.generators.pivot.weight_search import search_weights, stratified
+from candgen.generators.pivot.weight_search import search_weights, take_stratified
 from candgen.protocols import Training, rank_golds
 from tests.support.worlds import ENTITIES, mentions, tables
 
@@ -243,23 +243,23 @@ def test_wildcards_can_be_searched(training, dev):
 
 
 def test_of_many_queries_some_are_looked_at(training, dev, monkeypatch):
-    monkeypatch.setattr(weight_search, "MOST_QUERIES", 30)
+    monkeypatch.setattr(weight_search, "MAX_QUERIES", 30)
     tuning = tune(PTI, training, dev, k=3)
     assert tuning.queries == 30
     assert "It used 30 of 180 dev queries." in tuning.table().note
-    chosen = stratified(dev, 30)
+    chosen = take_stratified(dev, 30)
     built = PTI(training, tuning.best.parameters)
     assert tuning.best.recall == metrics.recall(rank_golds(built, chosen, 3), 3)
 
 
 def test_of_many_queries_each_type_has_its_share():
     queries = [Query(f"{n}", "Q1", "easy" if n % 4 else "hard") for n in range(4000)]
-    chosen = stratified(queries, 1000)
+    chosen = take_stratified(queries, 1000)
     assert len(chosen) == len(set(chosen)) == 1000
     assert sum(query.type == "hard" for query in chosen) == 250
     assert chosen == sorted(chosen, key=lambda query: int(query.mention))
-    assert stratified(queries, 4000) == queries
-    assert len(stratified([Query("a", "Q1"), Query("b", "Q2", "easy")], 1)) == 1
+    assert take_stratified(queries, 4000) == queries
+    assert len(take_stratified([Query("a", "Q1"), Query("b", "Q2", "easy")], 1)) == 1
 
 
 def test_tables_for_people(training, dev):

@@ -117,7 +117,7 @@ def test_stored_tokens_are_those_of_the_oracle(rows, tokenizer):
     oracle = judge(rows, tokenizer)
     if not oracle.token_total:
         return
-    index = build(rows, tokenizer, alpha=1.0).tokens
+    index = build(rows, tokenizer, alpha=1.0).token_index
     total = np.ravel(index.blocks.token_total)
     assert sorted(total[total > 0]) == sorted(oracle.token_total.values())
     assert index.postings == len(oracle.n)

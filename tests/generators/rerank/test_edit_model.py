@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from candgen.generators.rerank import edit_model
-from candgen.generators.rerank.edit_model import OTHER, Edit, EditModel, _learned
+from candgen.generators.rerank.edit_model import OTHER, Edit, EditModel, _reestimate
 from candgen.kernels import edit_model as kernels
 from tests.support.rerank_oracle import NaiveModel
 
@@ -36,7 +36,7 @@ def naive(model):
 
 
 def log_probability(model, query, name):
-    text, symbols = (model.encoded([each])[0] for each in (query, name))
+    text, symbols = (model.encode([each])[0] for each in (query, name))
     room = np.empty(len(text) + 1)
     return kernels.likelihood(symbols, 0, len(symbols), text, *model.tables, room)
 
@@ -61,9 +61,9 @@ def test_the_naive_table_is_the_sum_over_all_ways(model, query, name):
 
 
 @given(MODELS, TEXT, TEXT)
-def test_likeness(model, query, name):
-    expected = naive(model).likeness(query, name)
-    assert model.likeness(query, name) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+def test_similarity(model, query, name):
+    expected = naive(model).similarity(query, name)
+    assert model.similarity(query, name) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize(("length", "seed"), [(60, 1), (60, 2), (310, 3)])
@@ -75,9 +75,9 @@ def test_long_names(length, seed):
     name = texts[0]
     changed = "".join(rng.choice("abx") if rng.random() < 0.2 else each for each in name)
     for query in (name, changed, name[7:], name + "abc", name[: -length // 8]):
-        expected = naive(model).likeness(query, name)
+        expected = naive(model).similarity(query, name)
         assert expected > 0.3
-        assert model.likeness(query, name) == pytest.approx(expected, rel=1e-9)
+        assert model.similarity(query, name) == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_long_name_that_is_another_tells_nothing():
@@ -89,8 +89,8 @@ def test_a_long_name_that_is_another_tells_nothing():
         ("a" * 300, "b" * 300),
         ("ab" * 300, ""),
     ]:
-        assert naive(model).likeness(query, name) == 0.0
-        assert model.likeness(query, name) == 0.0
+        assert naive(model).similarity(query, name) == 0.0
+        assert model.similarity(query, name) == 0.0
     assert log_probability(model, "a" * 400, "b") == -math.inf
 
 
@@ -100,27 +100,27 @@ def test_symbols_that_come_more_often_than_they_are_common():
     common = np.array([0.7, 0.1, 0.1, 1e-3, 0.1])
     rare = EditModel(model.alphabet, *model.tables, common)
     for length, name in [(3, ""), (120, "a"), (120, "é" * 30)]:
-        expected = naive(rare).likeness("é" * length, name)
+        expected = naive(rare).similarity("é" * length, name)
         assert expected > 2.5
-        assert rare.likeness("é" * length, name) == pytest.approx(expected, rel=1e-9)
+        assert rare.similarity("é" * length, name) == pytest.approx(expected, rel=1e-9)
     # So many, beside which what came before vanishes: near, and neither infinite nor no number.
-    assert rare.likeness("é" * 300, "é" * 300) == pytest.approx(5.5, abs=0.3)
+    assert rare.similarity("é" * 300, "é" * 300) == pytest.approx(5.5, abs=0.3)
 
 
 @given(TEXT)
 def test_nothing_is_more_like_a_name_than_itself_under_the_plain_model(name):
     model = EditModel.plain([SYMBOLS] * 3)
     others = [name + "a", "b" + name, name[1:], name.replace("a", "b"), ""]
-    assert all(model.likeness(name, name) >= model.likeness(name, other) for other in others)
+    assert all(model.similarity(name, name) >= model.similarity(name, other) for other in others)
 
 
 def test_no_text_at_all():
     model = EditModel.plain([])
     assert model.alphabet == OTHER
     assert model.common.tolist() == [1.0]
-    assert model.likeness("", "") == model.likeness("", "abc") == 0.0
+    assert model.similarity("", "") == model.similarity("", "abc") == 0.0
     assert model.edits("", "") == []
-    assert model.likeness("abc", "") == 0.0
+    assert model.similarity("abc", "") == 0.0
 
 
 def test_the_plain_model_by_hand():
@@ -139,15 +139,15 @@ def test_the_plain_model_by_hand():
 
 
 def test_what_has_no_place_in_the_alphabet_stands_for_itself(monkeypatch):
-    monkeypatch.setattr(edit_model, "MOST_SYMBOLS", 3)
+    monkeypatch.setattr(edit_model, "MAX_ALPHABET", 3)
     model = EditModel.plain(["aaabbb", "cd", f"{OTHER}{OTHER}{OTHER}{OTHER}"])
     assert model.alphabet == f"{OTHER}ab"
-    assert model.encoded(["acb", "𝔸"])[0].tolist() == [1, 0, 2, 0]
-    assert model.encoded(["acb", "𝔸"])[1].tolist() == [0, 3, 4]
-    assert model.decoded(model.encoded(["acb"])[0]) == f"a{OTHER}b"
+    assert model.encode(["acb", "𝔸"])[0].tolist() == [1, 0, 2, 0]
+    assert model.encode(["acb", "𝔸"])[1].tolist() == [0, 3, 4]
+    assert model.decode(model.encode(["acb"])[0]) == f"a{OTHER}b"
     # Others are as common as c and d together, so that two of them are no proof of anything.
     assert model.common[0] == pytest.approx(0.9 * 3 / 11 + 0.1 / 3)
-    assert model.likeness("c", "d") < model.likeness("a", "a") + 0.5
+    assert model.similarity("c", "d") < model.similarity("a", "a") + 0.5
 
 
 def test_a_large_alphabet_fits_a_byte():
@@ -157,7 +157,7 @@ def test_a_large_alphabet_fits_a_byte():
     ]
     model = EditModel.plain(texts)
     assert len(model.alphabet) == 255
-    assert model.encoded(texts)[0].max() == 254
+    assert model.encode(texts)[0].max() == 254
     assert set(texts[1]) <= set(model.alphabet)  # those seen twice come first
 
 
@@ -216,7 +216,7 @@ def expected_counts(model, pairs, odds):
 @given(MODELS, st.lists(st.tuples(SHORT, SHORT), min_size=1, max_size=4), st.sampled_from([-1, 2]))
 @settings(max_examples=60)
 def test_expected_edits_are_those_of_all_ways(model, pairs, odds):
-    queries, names = (model.encoded([pair[side] for pair in pairs]) for side in (0, 1))
+    queries, names = (model.encode([pair[side] for pair in pairs]) for side in (0, 1))
     tables = [np.zeros_like(table) for table in model.tables]
     total = kernels.expect_edits(names, queries, model.tables, model.common, float(odds), *tables)
     counts, expected = expected_counts(model, pairs, odds)
@@ -243,7 +243,7 @@ def related(seed, number=60):
 
 
 def log_likelihood(model, pairs):
-    queries, names = (model.encoded([pair[side] for pair in pairs]) for side in (0, 1))
+    queries, names = (model.encode([pair[side] for pair in pairs]) for side in (0, 1))
     tables = [np.zeros_like(table) for table in model.tables]
     return kernels.expect_edits(
         names, queries, model.tables, model.common, edit_model.LOG_ODDS_RELATED, *tables
@@ -257,7 +257,7 @@ def test_every_round_makes_the_pairs_likelier(monkeypatch, belief, seed):
     monkeypatch.setattr(edit_model, "PRIOR_STRENGTH", belief)
     pairs = related(seed)
     texts = [each for pair in pairs for each in pair]
-    queries, names = (EditModel.plain(texts).encoded([p[side] for p in pairs]) for side in (0, 1))
+    queries, names = (EditModel.plain(texts).encode([p[side] for p in pairs]) for side in (0, 1))
     plain = model = EditModel.plain(texts)
     weight = belief * len(model.alphabet)
 
@@ -270,7 +270,7 @@ def test_every_round_makes_the_pairs_likelier(monkeypatch, belief, seed):
 
     reached = []
     for _ in range(8):
-        model = _learned(model, plain, names, queries)
+        model = _reestimate(model, plain, names, queries)
         sums = model.change.sum(axis=1) + model.drop + model.add.sum()
         assert sums == pytest.approx(np.ones(len(sums)))
         reached.append(objective(model))
@@ -289,7 +289,7 @@ def test_changes_are_learned():
     assert Edit("v", "w", model.change[at("v"), at("w")]) in model.notable(4)
     probabilities = [edit.probability for edit in model.notable(20)]
     assert probabilities == sorted(probabilities, reverse=True)
-    assert model.likeness("winr", "vin") > model.likeness("winr", "kin")
+    assert model.similarity("winr", "vin") > model.similarity("winr", "kin")
 
 
 def test_unrelated_names_do_not_spoil_it():

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import candgen
-from candgen import CandgenError, Cascade, MentionTable, PivotTokenIndex, Query, WikiPriors
+from candgen import Cascade, MentionTable, PivotTokenIndex, Query, WikiPriors
 from candgen.generators import METHODS
 from candgen.generators.conformance import check_generator
 from candgen.generators.rerank.rerank import Rerank
-from candgen.generators.rerank.weights import FIXED, Weights
+from candgen.generators.rerank.weights import DEFAULT_WEIGHTS, Weights
 from candgen.protocols import Training, covers
 from candgen.text.normalize import normalize
 from tests.generators.test_conformance import SPLIT, TABLES
@@ -101,7 +101,7 @@ def test_the_order_is_what_the_oracle_says(
         depth=depth,
     )
     slow = oracle(rerank, {"is": pivot}, target)
-    texts = rerank.stage.translated(queries)
+    texts = rerank.stage.translate(queries)
     for query, text, found in zip(queries, texts, rerank.candidates(queries, k), strict=True):
         asked_as = answer if text in queries else other
         more = None if text is None or depth == 1 else (text, asked_as)
@@ -164,10 +164,10 @@ def test_the_score_by_hand():
     first = Listed(("Q2", 4.0), ("Q1", 2.0))
     rerank = Rerank(first, pivots={"is": names}, normalizer="none", weights=weights)
     (answer,) = rerank.candidates(["abc"])
-    alike = rerank.stage.edits.likeness("abc", "abc")
+    alike = rerank.stage.edits.similarity("abc", "abc")
     v = 1.5 * math.log(0.5) + 5.0 * alike + 0.2 * math.log(2) + 0.1 * 2 * math.log(4) + 0.3
     assert answer[0] == ("Q1", pytest.approx(1 + (1 + v / (1 + v)) / 2))
-    v = 5.0 * rerank.stage.edits.likeness("abc", "xyz") + (0.2 + 0.1 * 2) * math.log(2)
+    v = 5.0 * rerank.stage.edits.similarity("abc", "xyz") + (0.2 + 0.1 * 2) * math.log(2)
     assert answer[1] == ("Q2", pytest.approx(1 + (1 + v / (1 + v)) / 2))
 
 
@@ -206,7 +206,7 @@ def test_many_mentions_at_once(monkeypatch):
     rerank = Rerank(pti())
     asked = ["Vín", "Rín", "", "Wien"] * 5
     expected = rerank.candidates(asked)
-    monkeypatch.setattr("candgen.generators.rerank.rerank.AT_ONCE", 3)
+    monkeypatch.setattr("candgen.generators.rerank.rerank.MENTIONS_AT_ONCE", 3)
     assert rerank.candidates(asked) == expected
     assert rerank.candidates([]) == []
 
@@ -298,7 +298,7 @@ def test_dev_is_never_among_the_names():
     with_dev = METHODS["rerank"](training, {})
     without = METHODS["rerank"](Training({"is": TABLES["is"]}, SPLIT.train, "fo"), {})
     assert with_dev.learned["queries"] > 0 == without.learned["queries"]
-    assert with_dev.weights != without.weights == FIXED
+    assert with_dev.weights != without.weights == DEFAULT_WEIGHTS
     for name, array in with_dev.stage.arrays().items():
         assert array.tolist() == without.stage.arrays()[name].tolist()
     only = {with_dev.stage.texts([query.mention])[0] for query in SPLIT.dev if query.type != "easy"}
@@ -317,8 +317,8 @@ def test_dev_chooses_weights_that_make_golds_likelier():
         {"first": index, "fixed": Rerank(index), "learned": learned}, SPLIT.dev, ks=(1,)
     )
     assert found.recall("learned", k=1) >= found.recall("first", k=1)
-    assert Rerank(index, dev=SPLIT.dev, weights=FIXED).weights == FIXED
-    assert Rerank(index, dev=[Query("nobody", "Q0", "hard")]).weights == FIXED
+    assert Rerank(index, dev=SPLIT.dev, weights=DEFAULT_WEIGHTS).weights == DEFAULT_WEIGHTS
+    assert Rerank(index, dev=[Query("nobody", "Q0", "hard")]).weights == DEFAULT_WEIGHTS
 
 
 def test_queries_that_leak_are_told_of(caplog):
@@ -333,52 +333,54 @@ def test_queries_that_leak_are_told_of(caplog):
     assert caplog.text == ""
 
 
-# ---------------------------------------------------------------- explain
+# ---------------------------------------------------------------- building and changing
 
 
-def test_an_explanation_adds_up():
-    rerank = Rerank(pti(), dev=[Query("Wienn", "Q1741", "hard")])
-    for mention in ("Vín", "Wienn", "Rúmenien"):
-        before = [c.entity for c in pti().candidates([mention], rerank.depth)[0]]
-        after = rerank.candidates([mention])[0]
-        for place, (entity, score) in enumerate(after, start=1):
-            told = rerank.explain(mention, entity)
-            v = sum(each.weight * each.value for each in told.properties)
-            assert told.score == score == pytest.approx(1 + (1 + v / (1 + abs(v))) / 2)
-            assert (told.before, told.after) == (before.index(entity) + 1, place)
-            assert [each.name for each in told.properties] == list(Weights._fields)
-            assert tuple(each.weight for each in told.properties) == rerank.weights
-            assert "".join(edit.after for edit in told.edits) == told.normalized
-            assert "".join(edit.before for edit in told.edits) == told.spelling
-            assert told.first == rerank.first_stage.explain(mention, entity)
-            behind = sum(each.ahead for each in told.properties)
-            leader = rerank.explain(mention, told.leader)
-            assert behind == pytest.approx(
-                v - sum(each.weight * each.value for each in leader.properties)
-            )
-            assert behind <= 1e-12 or place == 1
+def test_build_makes_both_stages():
+    """``Rerank.build`` is the two stages, built one after the other from the same tables."""
+    options = {"alpha": 0.1, "lam": 1.0, "normalizer": "sound"}
+    made = Rerank.build({"is": TABLES["is"]}, SPLIT.train, language="fo", dev=SPLIT.dev, **options)
+    first = candgen.PivotTokenIndex.build(
+        {"is": TABLES["is"]}, SPLIT.train, language="fo", **options
+    )
+    same = Rerank(
+        first, pivots={"is": TABLES["is"]}, target=SPLIT.train, language="fo", dev=SPLIT.dev
+    )
+    mentions = [query.mention for query in SPLIT.test]
+    assert made.candidates(mentions) == same.candidates(mentions)
+    assert made.contents().parameters == same.contents().parameters
+    assert made.first_stage.parameters["normalizer"] == "sound"
+    assert made.stage.normalizer == "latin"
+    assert Rerank.build({"is": TABLES["is"]}, depth=7).depth == 7
 
 
-def test_whom_an_entity_is_compared_with():
-    names = MentionTable.from_pairs([("abc", "Q1"), ("abd", "Q2"), ("xyz", "Q3")])
-    rerank = Rerank(Listed(("Q3", 3.0), ("Q2", 2.0), ("Q1", 1.9)), pivots={"is": names})
-    assert [c.entity for c in rerank.candidates(["abc"])[0]] == ["Q1", "Q2", "Q3"]
-    assert rerank.explain("abc", "Q2").leader == rerank.explain("abc", "Q3").leader == "Q1"
-    assert rerank.explain("abc", "Q1").leader == "Q3"  # which stood first before
-    assert rerank.explain("abd", "Q2").leader == "Q3"
-    same = rerank.explain("xyz", "Q3")
-    assert (same.before, same.after, same.leader) == (1, 1, rerank.candidates(["xyz"])[0][1].entity)
-    assert rerank.explain("abc", "Q1").first is None
-    alone = Rerank(Listed(("Q9", 1.0)), pivots={"is": names}).explain("abc", "Q9")
-    assert (alone.leader, alone.spelling, alone.edits) == (None, "", [])
-    assert sum(each.ahead for each in alone.properties) == 0.0
+def test_other_weights_make_another_generator():
+    """The generator itself is not changed; what it learned from is kept."""
+    both = Rerank(pti(), dev=SPLIT.dev)
+    before = both.candidates(["Vík"]), both.weights, dict(both.learned)
+    other = both.with_weights(DEFAULT_WEIGHTS._replace(score=0.0, likeness=9.0), queries=3)
+    assert (both.candidates(["Vík"]), both.weights, dict(both.learned)) == before
+    assert other.weights == DEFAULT_WEIGHTS._replace(score=0.0, likeness=9.0)
+    assert other.learned == {**both.learned, "queries": 3}
+    assert both.with_weights(DEFAULT_WEIGHTS).learned["queries"] == 0
+    assert other.first_stage is both.first_stage
+    given = Rerank(pti(), weights=DEFAULT_WEIGHTS._replace(score=0.0, likeness=9.0))
+    assert other.candidates(["Vík", "nes"]) == given.candidates(["Vík", "nes"])
+    with pytest.raises(candgen.CandgenError, match="expected a finite number for each of score"):
+        both.with_weights({"score": 1.0})
 
 
-def test_what_cannot_be_explained():
-    with pytest.raises(
-        CandgenError,
-        match=r"'Q1' is not among the 4 candidates that the second stage saw for 'Vín'",
-    ):
-        Rerank(pti(tokenizer=candgen.CharNgrams(1, 2))).explain("Vín", "Q1")
-    with pytest.raises(CandgenError, match=r"mention 0 is 7: expected a string"):
-        Rerank(pti()).explain(7, "Q1741")
+def test_the_first_stage_can_be_replaced():
+    both = Rerank(pti())
+    other = both.with_first_stage(Listed(("Q282", 1.0), ("Q1741", 1.0)))
+    assert {each.entity for each in other.candidates(["Rín"])[0]} == {"Q282", "Q1741"}
+    assert both.candidates(["Rín"])[0][0].entity == "Q584"
+    assert other.stage is both.stage
+    with pytest.raises(candgen.CandgenError, match="cannot be asked for candidates"):
+        both.with_first_stage(PivotTokenIndex)
+
+
+@pytest.mark.parametrize("name", ["stage", "weights", "first_stage", "depth", "calibration"])
+def test_fields_cannot_be_assigned(name):
+    with pytest.raises(AttributeError):  # which dataclasses.FrozenInstanceError is
+        setattr(Rerank(pti()), name, None)

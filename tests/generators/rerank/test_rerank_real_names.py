@@ -5,7 +5,7 @@ import pytest
 import candgen
 from candgen import MentionTable, PivotTokenIndex
 from candgen.generators.rerank.rerank import Rerank
-from candgen.generators.rerank.weights import FIXED
+from candgen.generators.rerank.weights import DEFAULT_WEIGHTS
 
 AT_LEAST = {"joint": 4.0, "zero-shot": 7.0}
 """Points of recall@1 that the second stage adds where the mention is no name in a pivot."""
@@ -56,7 +56,7 @@ def test_edits_are_those_that_linguists_know(faroese):
     _, generators, _ = faroese
     stage = generators["both"].stage
     assert generators["both"].learned["pairs"] > 1000
-    assert generators["fixed"].weights == FIXED != generators["both"].weights
+    assert generators["fixed"].weights == DEFAULT_WEIGHTS != generators["both"].weights
     at = stage.edits.alphabet.index
     change = stage.edits.change
     # What is written c or w elsewhere is written k or v here, rather than m or s.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from candgen import MentionTable
 from candgen.generators.rerank.edit_model import EditModel
-from candgen.generators.rerank.spellings import Spellings, logarithm, normalized_rows
+from candgen.generators.rerank.spellings import Spellings, decode_logarithm, normalized_rows
 from candgen.text.normalize import normalize
 from tests.support.worlds import ENTITIES, mentions, tables
 
@@ -29,7 +29,7 @@ def listed(spellings, model):
         first, last = spellings.first[number : number + 2].tolist()
         found[entity] = [
             (
-                model.decoded(spellings.symbols[spellings.start[at] : spellings.start[at + 1]]),
+                model.decode(spellings.symbols[spellings.start[at] : spellings.start[at + 1]]),
                 int(spellings.count[at]),
             )
             for at in range(first, last)
@@ -117,10 +117,12 @@ def test_places_of_nobody():
 
 
 @given(st.lists(st.integers(1, 10**15), min_size=1, max_size=20))
-def test_stored_logarithms_are_near(counts):
+def test_decode_logarithms_are_near(counts):
     world = {"is": [("a", f"Q{number}", count) for number, count in enumerate(counts)]}
     spellings, _ = spelled(world)
-    told = dict(zip(spellings.entities, np.expm1(logarithm(spellings.count)).tolist(), strict=True))
+    told = dict(
+        zip(spellings.entities, np.expm1(decode_logarithm(spellings.count)).tolist(), strict=True)
+    )
     for number, count in enumerate(counts):
         if count < 2**31:  # beyond that, everything is very much
             assert told[f"Q{number}"] + 1 == pytest.approx(count + 1, rel=0.05)

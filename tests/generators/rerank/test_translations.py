@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candgen.generators.rerank.translations import (
-    LEAST,
-    MOST_WORDS,
+    MAX_WORDS,
+    MIN_PROBABILITY,
     NULL_WORD_WEIGHT,
     ROUNDS,
-    Lexicon,
+    Translations,
 )
 
 WORDS = st.sampled_from(["a", "b", "aa", "é", "𝔸", "river", "नदी"])
@@ -24,7 +24,7 @@ RIVERS = [("amur nadi", "amur river"), ("don nadi", "don river"), ("amur", "amur
 def naive(pairs):
     """t(v | w) by dictionaries, as the module's text has it."""
     split = [(set(one.split()), set(other.split())) for one, other in pairs]
-    split = [each for each in split if max(map(len, each)) <= MOST_WORDS]
+    split = [each for each in split if max(map(len, each)) <= MAX_WORDS]
     t = {(w, v): 1.0 for mine, theirs in split for w in mine for v in theirs}
     for _ in range(ROUNDS):
         count = Counter()
@@ -40,61 +40,64 @@ def naive(pairs):
     return t
 
 
-def words_of(lexicon):
-    return list(zip(lexicon.words, lexicon.translations, lexicon.probability, strict=True))
+def words_of(learned):
+    return list(zip(learned.words, learned.translations, learned.probability, strict=True))
 
 
 @given(PAIRS)
 def test_translations_are_the_likeliest(pairs):
     t = naive(pairs)
-    found = words_of(Lexicon.learn(pairs))
+    found = words_of(Translations.learn(pairs))
     for word, translation, share in found:
         best = max(value for (w, _), value in t.items() if w == word)
         assert word != translation
         assert t[word, translation] == pytest.approx(best, rel=1e-9)
         assert share == pytest.approx(best, rel=1e-6)
-        assert best >= LEAST * (1 - 1e-9)
+        assert best >= MIN_PROBABILITY * (1 - 1e-9)
         assert t.get((word, word), 0.0) <= best / 2 * (1 + 1e-9)
     kept = {word for word, _, _ in found}
     for word in {w for w, _ in t} - kept:  # nothing is likely enough, or it may stay what it is
         best = max(value for (w, _), value in t.items() if w == word)
-        assert best <= LEAST * (1 + 1e-9) or t.get((word, word), 0.0) >= best / 2 * (1 - 1e-9)
+        assert best <= MIN_PROBABILITY * (1 + 1e-9) or t.get((word, word), 0.0) >= best / 2 * (
+            1 - 1e-9
+        )
     assert [word for word, _, _ in found] == sorted(kept)
 
 
 def test_a_word_of_two_names_is_told_from_what_is_beside_it():
-    lexicon = Lexicon.learn(RIVERS)
-    assert [each[:2] for each in words_of(lexicon)] == [("nadi", "river")]
-    entry = lexicon.entry("nadi")
+    learned = Translations.learn(RIVERS)
+    assert [each[:2] for each in words_of(learned)] == [("nadi", "river")]
+    entry = learned.entry("nadi")
     assert entry.probability > 0.9
-    assert lexicon.entry("amur") is None  # which stays as it is
-    assert lexicon.entry("") is None
+    assert learned.entry("amur") is None  # which stays as it is
+    assert learned.entry("") is None
 
 
 def test_ties_go_to_the_smaller_word():
-    assert [each[:2] for each in words_of(Lexicon.learn([("x", "c b")]))] == [("x", "b")]
-    assert words_of(Lexicon.learn([("x", "a b c d")])) == []  # a quarter each is too little
+    assert [each[:2] for each in words_of(Translations.learn([("x", "c b")]))] == [("x", "b")]
+    assert words_of(Translations.learn([("x", "a b c d")])) == []  # a quarter each is too little
 
 
 def test_a_name_that_stays_as_it_is_does_not_become_its_abbreviation():
     pairs = [("australie", "au"), ("australie", "aus"), ("australie", "australie")]
-    assert words_of(Lexicon.learn(pairs)) == []
-    assert [each[:2] for each in words_of(Lexicon.learn(pairs[:2]))] == [("australie", "au")]
+    assert words_of(Translations.learn(pairs)) == []
+    assert [each[:2] for each in words_of(Translations.learn(pairs[:2]))] == [("australie", "au")]
 
 
 def test_what_is_not_learned_from():
-    long = " ".join(map(str, range(MOST_WORDS + 1)))
+    long = " ".join(map(str, range(MAX_WORDS + 1)))
     assert (
-        words_of(Lexicon.learn([(long, "a"), ("a", long), ("", "a"), ("a", ""), (" ", " ")])) == []
+        words_of(Translations.learn([(long, "a"), ("a", long), ("", "a"), ("a", ""), (" ", " ")]))
+        == []
     )
-    assert words_of(Lexicon.learn([])) == []
+    assert words_of(Translations.learn([])) == []
 
 
 def test_words_without_translation_are_as_they_are_written():
-    lexicon = Lexicon.learn(RIVERS)
+    learned = Translations.learn(RIVERS)
     texts = ["lena nadi", "nadi", "lena", "", "nadi  nadi", "lena nadi"]
     written = ["Лена नदी", "नदी", "Лена", "", "नदी नदी", "Лена"]
-    assert lexicon.translated(texts, written) == [
+    assert learned.translate(texts, written) == [
         "Лена river",
         "river",
         None,
@@ -102,26 +105,26 @@ def test_words_without_translation_are_as_they_are_written():
         "river river",
         None,
     ]
-    assert lexicon.translated([], []) == []
-    assert lexicon.translated(["\ud800", "\ud800 nadi"], ["\ud800", "\ud800 nadi"]) == [
+    assert learned.translate([], []) == []
+    assert learned.translate(["\ud800", "\ud800 nadi"], ["\ud800", "\ud800 nadi"]) == [
         None,
         "\ud800 river",
     ]
-    many = " ".join(["nadi"] * (MOST_WORDS + 1))
-    assert lexicon.translated([many], [many]) == [None]
+    many = " ".join(["nadi"] * (MAX_WORDS + 1))
+    assert learned.translate([many], [many]) == [None]
 
 
 def test_nothing_learned_translates_nothing():
-    assert Lexicon.learn([]).translated(["nadi"], ["nadi"]) == [None]
+    assert Translations.learn([]).translate(["nadi"], ["nadi"]) == [None]
 
 
 @given(PAIRS, st.lists(NAMES, max_size=4))
 def test_arrays_hold_all_of_it(pairs, texts):
-    lexicon = Lexicon.learn(pairs)
-    again = Lexicon.from_arrays(lexicon.arrays())
-    assert words_of(again) == words_of(lexicon)
-    assert again.translated(texts, texts) == lexicon.translated(texts, texts)
-    known = {word: translation for word, translation, _ in words_of(lexicon)}
-    for text, found in zip(texts, lexicon.translated(texts, texts), strict=True):
+    learned = Translations.learn(pairs)
+    again = Translations.from_arrays(learned.arrays())
+    assert words_of(again) == words_of(learned)
+    assert again.translate(texts, texts) == learned.translate(texts, texts)
+    known = {word: translation for word, translation, _ in words_of(learned)}
+    for text, found in zip(texts, learned.translate(texts, texts), strict=True):
         expected = " ".join(known.get(word, word) for word in text.split())
         assert found == (None if expected == " ".join(text.split()) else expected)

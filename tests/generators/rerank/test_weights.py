@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from candgen.generators.conditional_logit import STRENGTH
-from candgen.generators.rerank.weights import FIXED, Weights, learn_weights
+from candgen.generators.rerank.weights import DEFAULT_WEIGHTS, Weights, learn_weights
 
 SIZE = len(Weights._fields)
 
@@ -34,7 +34,7 @@ def loss(weights, features, starts, gold):
     ]
     spread = features[np.concatenate(rows)].std(axis=0)
     spread[spread == 0] = 1.0
-    total = STRENGTH / 2 * (((np.array(weights) - np.array(FIXED)) * spread) ** 2).sum()
+    total = STRENGTH / 2 * (((np.array(weights) - np.array(DEFAULT_WEIGHTS)) * spread) ** 2).sum()
     for some, g in zip(rows, gold[gold >= 0], strict=True):
         values = [math.fsum(x * w for x, w in zip(features[r], weights, strict=True)) for r in some]
         most = max(values)
@@ -48,7 +48,9 @@ def test_nothing_is_better(seed):
     """scipy, which knows nothing of it but the loss, finds the same place."""
     made = world(seed)
     learned = learn_weights(*made)
-    found = minimize(loss, np.array(FIXED), args=made, method="BFGS", options={"gtol": 1e-6})
+    found = minimize(
+        loss, np.array(DEFAULT_WEIGHTS), args=made, method="BFGS", options={"gtol": 1e-6}
+    )
     assert loss(learned, *made) <= found.fun + 1e-6
     assert list(learned) == pytest.approx(found.x.tolist(), rel=1e-3, abs=1e-3)
 
@@ -58,11 +60,11 @@ def test_nothing_is_better(seed):
 def test_the_gradient_is_zero(seed, queries, noise):
     made = world(seed, queries, 9, noise)
     if (made[2] < 0).all():
-        assert learn_weights(*made) == FIXED
+        assert learn_weights(*made) == DEFAULT_WEIGHTS
         return
     learned = np.array(learn_weights(*made))
     here = loss(learned, *made)
-    assert here <= loss(FIXED, *made) + 1e-9
+    assert here <= loss(DEFAULT_WEIGHTS, *made) + 1e-9
     for at in range(SIZE):
         step = 1e-4 * np.eye(SIZE)[at]
         slope = (loss(learned + step, *made) - loss(learned - step, *made)) / 2e-4
@@ -71,9 +73,9 @@ def test_the_gradient_is_zero(seed, queries, noise):
 
 def test_without_queries_the_fixed_ones_stay():
     nothing = np.zeros((0, SIZE)), np.zeros(1, np.int64), np.zeros(0, np.int64)
-    assert learn_weights(*nothing) == FIXED
+    assert learn_weights(*nothing) == DEFAULT_WEIGHTS
     features, starts, gold = world(1)
-    assert learn_weights(features, starts, np.full_like(gold, -1)) == FIXED
+    assert learn_weights(features, starts, np.full_like(gold, -1)) == DEFAULT_WEIGHTS
     own = Weights(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
     assert learn_weights(*nothing, fixed=own) == own
 
@@ -81,16 +83,16 @@ def test_without_queries_the_fixed_ones_stay():
 def test_a_gold_without_rivals_teaches_nothing():
     features = np.arange(SIZE, dtype=float)[np.newaxis]
     one = learn_weights(features, np.array([0, 1]), np.array([0]))
-    assert list(one) == pytest.approx(list(FIXED))
+    assert list(one) == pytest.approx(list(DEFAULT_WEIGHTS))
 
 
 def test_one_query_moves_the_weights_a_little():
     features = np.zeros((2, SIZE))
     features[0, 1], features[1, 0] = 1.0, 1.0  # the gold is alike, its rival has the better score
     learned = learn_weights(features, np.array([0, 2]), np.array([0]))
-    assert FIXED.likeness < learned.likeness < FIXED.likeness + 2
-    assert FIXED.score - 2 < learned.score < FIXED.score
-    assert learned[2:] == pytest.approx(FIXED[2:])
+    assert DEFAULT_WEIGHTS.likeness < learned.likeness < DEFAULT_WEIGHTS.likeness + 2
+    assert DEFAULT_WEIGHTS.score - 2 < learned.score < DEFAULT_WEIGHTS.score
+    assert learned[2:] == pytest.approx(DEFAULT_WEIGHTS[2:])
 
 
 def test_what_can_be_told_apart_perfectly_stays_finite():
@@ -98,7 +100,7 @@ def test_what_can_be_told_apart_perfectly_stays_finite():
     features[::2, 1] = 1e-3  # every gold is a little more alike
     learned = learn_weights(features, np.arange(0, 201, 2), np.arange(0, 200, 2))
     assert all(map(math.isfinite, learned))
-    assert FIXED.likeness < learned.likeness
+    assert DEFAULT_WEIGHTS.likeness < learned.likeness
     large = learn_weights(1e9 * features, np.arange(0, 201, 2), np.arange(0, 200, 2))
     assert all(map(math.isfinite, large))
 
@@ -106,7 +108,7 @@ def test_what_can_be_told_apart_perfectly_stays_finite():
 def test_a_property_that_is_the_same_for_all_keeps_its_weight():
     features, starts, gold = world(5)
     features[:, 3] = 7.0
-    assert learn_weights(features, starts, gold)[3] == FIXED[3]
+    assert learn_weights(features, starts, gold)[3] == DEFAULT_WEIGHTS[3]
 
 
 def test_queries_without_their_gold_do_not_count():

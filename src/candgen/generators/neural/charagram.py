@@ -1,6 +1,5 @@
 """Charagram and its relatives: mentions and English names as vectors, compared by their cosine."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,18 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from candgen.generators.calibration import DEFAULT as DEFAULT_CALIBRATION
 from candgen.generators.calibration import Calibration
 from candgen.generators.candidate import Candidate, check_query
-from candgen.generators.inputs import tables_of
+from candgen.generators.index_base import IndexBase, summarize
+from candgen.generators.inputs import collect_tables
 from candgen.generators.neural.inference import ENCODERS, Encode
 from candgen.generators.neural.nearest import nearest
 from candgen.generators.neural.token_rows import Spelling
-from candgen.generators.neural.training import LEAST, TOKENIZERS, Options, teach
+from candgen.generators.neural.training import MIN_KNOWN_TOKENS, TOKENIZERS, Options, train_fields
 from candgen.generators.neural.training_data import EncoderName, Weights
-from candgen.index.token_index import place_of
+from candgen.index.tie_order import tie_order_of
 from candgen.protocols import Progress, Summary, no_progress
-from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
@@ -32,18 +30,18 @@ MENTIONS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, repr=False)
-class Charagram:
+class Charagram(IndexBase):
     """Candidates for mentions of a target language, by how near their English names are.
 
         score(e | m) = (1 + cos(m, name of e)) / 2
 
     A mention is tanh(b + the sum of the embeddings of its n-grams), and so is a name, with n-grams
-    and a bias of its own. N-grams that no pair had are left out; a mention that has no other has no
-    candidates, because its vector says nothing. With ``encoder="lstm"`` or ``"cnn"`` vectors are
-    made from single characters, of which unknown ones are left out in the same way.
+    and a bias of its own. N-grams that no training pair has are left out; a mention without any
+    known n-gram has no candidates. With ``encoder="lstm"`` or ``"cnn"`` vectors are computed from
+    single characters, of which unknown ones are left out in the same way.
 
-    ``entities`` are the candidate space, in the order that breaks ties, and ``vectors`` those of
-    their names, of length 1.
+    ``entities`` are the candidate space, in tie order, and ``vectors`` those of their names, of
+    length 1.
     """
 
     entities: StringTable
@@ -53,7 +51,6 @@ class Charagram:
     sources: SourceMentions
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Any]
-    calibration: Calibration = DEFAULT_CALIBRATION
 
     @classmethod
     def build(
@@ -76,21 +73,44 @@ class Charagram:
         device: str = "auto",
         progress: Progress = no_progress,
     ) -> "Charagram":
-        """Learn to bring mentions near the English names of their entities.
+        """Train an encoder that places mentions near the English names of their entities.
 
             L = L_target + mu * L_pivots
 
-        where each is a sum over pairs of mention and name, of the pivots at most ``pairs``, drawn
-        at random, of the target all. With one of the two alone, mu means nothing and ``pairs``
-        limits it. An entity's name is its most frequent mention in ``english``. ``space`` are the
-        languages whose entities can be candidates, among the tables' and "en"; all if not given.
-        Training stops when ``recall@30`` of ``dev`` has not become better for ``patience`` epochs,
-        and the best epoch is kept; without dev, it is the last. On a CPU the same input and seed
-        give the same files. ``device`` is "auto", "cpu", or what PyTorch calls it.
+        where each is a sum over pairs of mention and name. An entity's name is its most frequent
+        mention in ``english``. On a CPU the same input and seed give the same files.
+
+        Args:
+            pivots: Mention tables of related languages, by language code.
+            target: The mention table of the target language, if there is one.
+            english: The mention table of English, from which the names are taken. Required.
+            language: Code of the target language, which is also the language of the queries.
+            dev: Held-out queries for early stopping: the epoch with the best recall@30 is kept.
+                Without any it is the last epoch.
+            encoder: "ngrams" (Charagram), "lstm" or "cnn".
+            mu: Weight of the pivots' pairs; used only with pivots and a target.
+            pairs: At most this many pairs of the pivots, drawn at random, are used; of the target
+                all. With a target alone it limits the target's pairs.
+            epochs: The largest number of epochs.
+            patience: Stop when recall on dev has not improved for this many epochs.
+            dimensions: Length of the vectors.
+            seed: Random seed.
+            normalizer: Text normalizer, for mentions, names and queries.
+            space: The languages whose entities can be candidates, among those of the tables and
+                "en"; all if None.
+            device: "auto", "cpu", or another device name of PyTorch.
+            progress: Called with the name of the current step and the fraction of it that is done.
+
+        Returns:
+            The trained generator. Only training needs PyTorch; ``candidates`` does not.
+
+        Raises:
+            ParameterError: A parameter is invalid, or there is nothing to learn from.
+            MissingExtraError: PyTorch is not installed.
         """
         options = Options(encoder, mu, pairs, epochs, patience, dimensions, seed, normalizer)
-        tables = tables_of(dict(pivots or {}), target, language, {})
-        taught = teach(
+        tables = collect_tables(dict(pivots or {}), target, language, {})
+        trained = train_fields(
             tables,
             english,
             has_target=target is not None,
@@ -101,7 +121,7 @@ class Charagram:
             device=device,
             progress=progress,
         )
-        return cls(*taught)
+        return cls(*trained)
 
     @property
     def language(self) -> str | None:
@@ -110,13 +130,17 @@ class Charagram:
 
     @property
     def budget(self) -> dict[str, int]:
-        """The most epochs, and the most pairs of the pivots, that it was allowed to learn from."""
+        """The limits of its training: epochs, and pairs of the pivots."""
         return {name: self.parameters[name] for name in ("epochs", "pairs")}
 
     def candidates(self, mentions: Sequence[str], k: int = 30) -> list[list[Candidate]]:
-        """The k entities with the nearest names for each mention, best first.
+        """Return the k entities with the nearest names for each mention, best first.
 
         Entities of the same name have the same score.
+
+        Args:
+            mentions: The mentions, as they stand in the text.
+            k: The largest number of candidates for a mention.
         """
         texts = normalize_many(
             check_query(mentions, k), self.parameters["normalizer"], language=self.language
@@ -127,26 +151,26 @@ class Charagram:
         return answers
 
     def _some(self, texts: list[str], k: int) -> list[list[Candidate]]:
-        vectors, asked = self.encode(texts)
+        vectors, known = self.encode(texts)
         answers: list[list[Candidate]] = [[] for _ in texts]
-        for at, (score, place) in zip(asked, nearest(vectors, self.vectors, k), strict=True):
+        for at, (score, place) in zip(known, nearest(vectors, self.vectors, k), strict=True):
             entities = self.entities.take(place)
             answers[at] = list(map(Candidate, entities, score.tolist()))
         return answers
 
     def encode(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.float64], list[int]]:
-        """The vectors, of length 1, of the normalised texts that say anything, and which they are.
+        """Return vectors of length 1 for the normalized texts that have one, and their numbers.
 
         Each text is encoded by itself, so that its vector does not depend on the others.
         """
         tokens, start = self.spelling.rows(texts)
-        known = np.diff(start) >= LEAST[self.parameters["encoder"]]
+        enough = np.diff(start) >= MIN_KNOWN_TOKENS[self.parameters["encoder"]]
         vectors = np.zeros((len(texts), self.vectors.shape[1]))
-        for at in np.flatnonzero(known).tolist():
+        for at in np.flatnonzero(enough).tolist():
             vectors[at] = self._encode(tokens[start[at] : start[at + 1]])
         length = np.sqrt((vectors * vectors).sum(axis=1))
-        asked = np.flatnonzero(length > 0)
-        return vectors[asked] / length[asked, np.newaxis], asked.tolist()
+        known = np.flatnonzero(length > 0)
+        return vectors[known] / length[known, np.newaxis], known.tolist()
 
     @cached_property
     def _encode(self) -> Encode:
@@ -154,36 +178,20 @@ class Charagram:
         return ENCODERS[self.parameters["encoder"]](self.weights)
 
     def knows(self, entities: Sequence[str]) -> list[bool]:
-        """Which of these entities can be candidates: those of the space with an English name."""
-        return [place_of(entity, self.entities) is not None for entity in entities]
+        """Return, for each entity, whether it is in the candidate space and has an English name."""
+        return [tie_order_of(entity, self.entities) is not None for entity in entities]
 
     def names(self, entity: str) -> list[SourceMention]:
-        """The English name of an entity and its mentions in the tables, the most frequent first."""
-        place = place_of(entity, self.entities)
+        """Return the English name of an entity and its mentions, most frequent first."""
+        place = tie_order_of(entity, self.entities)
         return [] if place is None else self.sources.of(place)
-
-    def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
-        """Return how likely each candidate is the right one; ask for at least 30 candidates.
-
-        Learned on dev queries if the index was tuned, fixed otherwise: see ``Calibration``.
-        """
-        return self.calibration.probabilities(mention, candidates)
 
     def summary(self) -> Summary:
         """Return method, language, pivots and sizes."""
-        target = self.parameters.get("target")
-        pivots = tuple(each for each in self.parameters["languages"] if each != target)
-        return Summary("Charagram", self.language, pivots, len(self.entities))
-
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the generator to a folder that ``candgen.load`` opens."""
-        index_folder.save(path, **self.contents()._asdict())
+        return summarize("Charagram", self.parameters, len(self.entities))
 
     def contents(self) -> Contents:
-        """What is stored: the vectors of names, and whatever encodes mentions."""
+        """Return what `save` writes: the vectors of names, and the encoder of mentions."""
         arrays = {
             "vectors": self.vectors,
             **add_prefix("entities", self.entities.arrays()),
@@ -195,7 +203,7 @@ class Charagram:
 
     @classmethod
     def from_stored(cls, stored: StoredIndex) -> "Charagram":
-        """The generator that was saved."""
+        """Return the generator that was saved."""
         parameters, arrays = stored.parameters, stored.arrays
         return cls(
             StringTable(**strip_prefix("entities", arrays)),
@@ -209,5 +217,5 @@ class Charagram:
             ),
             parameters,
             stored.inputs,
-            Calibration.from_stored(stored),
+            calibration=Calibration.from_stored(stored),
         )

@@ -22,16 +22,16 @@ import numpy.typing as npt
 from candgen.errors import MissingExtraError, ParameterError
 from candgen.generators.neural.token_rows import Rows
 from candgen.generators.neural.training_data import (
+    RECALL_AT,
     WIDTHS,
     Dev,
     EncoderName,
-    K,
-    Lesson,
+    EpochProgress,
     Plan,
-    Show,
-    Trained,
+    TrainingResult,
+    TrainingSet,
     other_names,
-    study,
+    run_epochs,
 )
 from candgen.protocols import Progress
 
@@ -43,31 +43,31 @@ try:
 except ImportError as error:
     raise MissingExtraError("neural methods need PyTorch: pip install 'candgen[neural]'") from error
 
-RATES: dict[EncoderName, float] = {"ngrams": 0.1, "lstm": 0.1, "cnn": 0.01}
+LEARNING_RATES: dict[EncoderName, float] = {"ngrams": 0.1, "lstm": 0.1, "cnn": 0.01}
 """Learning rates. The paper has one, for Charagram; with it a CNN's tanh has no slope left soon."""
-BATCH = 64
-CHARACTER = 64
+BATCH_SIZE = 64
+CHARACTER_DIMENSIONS = 64
 """Dimensions of a character's embedding."""
-SPREAD = 0.05
-"""Embeddings of n-grams begin between -SPREAD and SPREAD: so many are summed that more would leave
-no slope to the tanh."""
+INITIAL_SPREAD = 0.05
+"""Embeddings of n-grams start between -INITIAL_SPREAD and INITIAL_SPREAD: many are summed, and
+the tanh of larger sums would have no slope."""
 ROWS_AT_ONCE = 4096
 TOKENS_AT_ONCE = 1 << 17
 """What is encoded together, every row as long as the longest of them, has no more tokens."""
 
-_TURN = threading.Lock()
+_TRAINING_LOCK = threading.Lock()
 
 
 class Sums:
     """Charagram: tanh(bias + sum of the embeddings of the tokens)."""
 
     def __init__(self, size: int, dimensions: int) -> None:
-        self.table = torch.empty(size, dimensions).uniform_(-SPREAD, SPREAD)
+        self.table = torch.empty(size, dimensions).uniform_(-INITIAL_SPREAD, INITIAL_SPREAD)
         self.bias = torch.zeros(dimensions)
         self._last: tuple[Tensor, Tensor, Tensor] | None = None
 
     def encode(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """A vector for each row; ``lengths`` cut the tokens into rows."""
+        """Return a vector for each row; ``lengths`` cut the tokens into rows."""
         with torch.no_grad():
             sums = _sum_rows(self.table, tokens, lengths).add_(self.bias)
         if torch.is_grad_enabled():
@@ -91,7 +91,7 @@ class Sums:
         self._last = None
 
     def weights(self) -> dict[str, Tensor]:
-        """All that is learned."""
+        """Return all that is learned."""
         return {"table": self.table, "bias": self.bias}
 
     def move(self, device: torch.device) -> None:
@@ -114,7 +114,7 @@ class Network:
         self._forward = forward
 
     def encode(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """A vector for each row; ``lengths`` cut the tokens into rows."""
+        """Return a vector for each row; ``lengths`` cut the tokens into rows."""
         rows = rnn.pad_sequence(list(torch.split(tokens, lengths.tolist())), batch_first=True)
         inside = torch.arange(rows.shape[1], device=rows.device) < lengths[:, None]
         embedded = self.parts["characters"](rows) * inside[:, :, None]
@@ -129,7 +129,7 @@ class Network:
                     weight.grad = None
 
     def weights(self) -> dict[str, Tensor]:
-        """All that is learned."""
+        """Return all that is learned."""
         return {name: weight.detach() for name, weight in self.parts.named_parameters()}
 
     def move(self, device: torch.device) -> None:
@@ -149,7 +149,7 @@ def _lstm(parts: nn.ModuleDict, embedded: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _cnn(parts: nn.ModuleDict, embedded: Tensor, lengths: Tensor) -> Tensor:
-    """A text that is shorter than a convolution is wide has one window, filled up with zeros."""
+    """Return the maximum of each convolution, projected; a short text is padded with zeros."""
     short = max(0, max(WIDTHS) - embedded.shape[1])
     across = functional.pad(embedded, (0, 0, 0, short)).transpose(1, 2)
     highest = []
@@ -162,17 +162,17 @@ def _cnn(parts: nn.ModuleDict, embedded: Tensor, lengths: Tensor) -> Tensor:
 
 
 def make(name: EncoderName, tokens: int, dimensions: int) -> Encoder:
-    """An encoder that has learned nothing."""
+    """Return an encoder that has learned nothing."""
     if name == "ngrams":
         return Sums(tokens, dimensions)
-    parts = nn.ModuleDict({"characters": nn.Embedding(tokens, CHARACTER)})
+    parts = nn.ModuleDict({"characters": nn.Embedding(tokens, CHARACTER_DIMENSIONS)})
     if name == "lstm":
         half = dimensions // 2
-        parts["lstm"] = nn.LSTM(CHARACTER, half, bidirectional=True, batch_first=True)
+        parts["lstm"] = nn.LSTM(CHARACTER_DIMENSIONS, half, bidirectional=True, batch_first=True)
         return Network(parts, _lstm)
     channels = math.ceil(dimensions / len(WIDTHS))
     for width in WIDTHS:
-        parts[f"width{width}"] = nn.Conv1d(CHARACTER, channels, width)
+        parts[f"width{width}"] = nn.Conv1d(CHARACTER_DIMENSIONS, channels, width)
     parts["project"] = nn.Linear(channels * len(WIDTHS), dimensions)
     return Network(parts, _cnn)
 
@@ -189,7 +189,7 @@ class _Ragged:
         return cls(*(torch.from_numpy(part).to(device) for part in rows))
 
     def take(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """The tokens of some rows, side by side, and how many each row has."""
+        """Return the tokens of some rows, side by side, and how many each row has."""
         first = self.start[rows]
         lengths = self.start[rows + 1] - first
         shift = first - (lengths.cumsum(0) - lengths)
@@ -206,43 +206,45 @@ class _Sides(NamedTuple):
     names: _Ragged
 
     def weights(self) -> list[Tensor]:
-        """All that is learned, on both sides."""
+        """Return all that is learned, on both sides."""
         return [*self.mention.weights().values(), *self.name.weights().values()]
 
 
-def train(lesson: Lesson, plan: Plan, progress: Progress) -> Trained:
+def train(training_set: TrainingSet, plan: Plan, progress: Progress) -> TrainingResult:
     """Learn from all pairs, epoch after epoch, and keep the epoch with the best recall on dev.
 
     Without dev that is the last one. PyTorch's random numbers are left as they are.
     """
     device = _device(plan.device)
     with _one_thread():
-        sides = _begin(lesson, plan, device)
+        sides = _begin(training_set, plan, device)
         rng = np.random.default_rng((plan.seed, 1))
-        kept = [] if lesson.dev is None else [weight.clone() for weight in sides.weights()]
-        history = study(
+        kept = [] if training_set.dev is None else [weight.clone() for weight in sides.weights()]
+        history = run_epochs(
             plan,
-            learn=lambda show: _epoch(sides, lesson, rng, RATES[plan.encoder], show),
-            judge=None if lesson.dev is None else partial(_recall, sides, lesson, lesson.dev),
+            learn=lambda show: _epoch(sides, training_set, rng, LEARNING_RATES[plan.encoder], show),
+            judge=None
+            if training_set.dev is None
+            else partial(_recall, sides, training_set, training_set.dev),
             keep=lambda: _copy(sides.weights(), kept),
             progress=progress,
         )
         if kept:
             _copy(kept, sides.weights())
-        vectors = _vectors(sides, lesson, plan)
+        vectors = _vectors(sides, training_set, plan)
     weights = {name: weight.cpu().numpy() for name, weight in sides.mention.weights().items()}
-    return Trained(vectors, weights, sum(some.numel() for some in sides.weights()), history)
+    return TrainingResult(vectors, weights, sum(some.numel() for some in sides.weights()), history)
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """No file depends on the number of cores, and small batches are no slower.
+    """Train with one thread, so that files do not depend on the number of cores.
 
     Where other programs use the cores too, threads that wait for each other after every small step
     make training ten times slower. PyTorch has one number of threads for all, so the trainings in
     a process take turns, and leave it as it was.
     """
-    with _TURN:
+    with _TRAINING_LOCK:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
@@ -264,14 +266,17 @@ def _device(name: str) -> torch.device:
     return device
 
 
-def _begin(lesson: Lesson, plan: Plan, device: torch.device) -> _Sides:
+def _begin(training_set: TrainingSet, plan: Plan, device: torch.device) -> _Sides:
     with torch.random.fork_rng(devices=[]):
         torch.random.default_generator.manual_seed(plan.seed)
         mention, name = (make(plan.encoder, size, plan.dimensions) for size in plan.tokens)
     for encoder in (mention, name):
         encoder.move(device)
     return _Sides(
-        mention, name, _Ragged.of(lesson.mentions, device), _Ragged.of(lesson.names, device)
+        mention,
+        name,
+        _Ragged.of(training_set.mentions, device),
+        _Ragged.of(training_set.names, device),
     )
 
 
@@ -280,10 +285,10 @@ def _copy(source: list[Tensor], target: list[Tensor]) -> None:
         other.copy_(one)
 
 
-def _vectors(sides: _Sides, lesson: Lesson, plan: Plan) -> npt.NDArray[np.float32]:
-    """The names of the candidate space as they are stored."""
-    vectors, first = np.empty((len(lesson.entities), plan.dimensions), np.float32), 0
-    for block in _space(sides, lesson):
+def _vectors(sides: _Sides, training_set: TrainingSet, plan: Plan) -> npt.NDArray[np.float32]:
+    """Return the names of the candidate space as they are stored."""
+    vectors, first = np.empty((len(training_set.entities), plan.dimensions), np.float32), 0
+    for block in _space(sides, training_set):
         vectors[first : first + len(block)] = block.cpu().numpy()
         first += len(block)
     if not np.isfinite(vectors).all():
@@ -294,19 +299,23 @@ def _vectors(sides: _Sides, lesson: Lesson, plan: Plan) -> npt.NDArray[np.float3
 
 
 def _epoch(
-    sides: _Sides, lesson: Lesson, rng: np.random.Generator, rate: float, show: Show
+    sides: _Sides,
+    training_set: TrainingSet,
+    rng: np.random.Generator,
+    rate: float,
+    show: EpochProgress,
 ) -> float:
-    """Every pair once, in random order, with a name that is not its own; the sum of the losses."""
-    number = len(lesson.name)
+    """Learn from every pair once, in random order, against a wrong name; return the total loss."""
+    number = len(training_set.name)
     order = rng.permutation(number)
-    wrong = other_names(lesson.name, np.unique(lesson.name), rng)
-    columns = (order, lesson.name[order], wrong[order], lesson.weight[order])
+    wrong = other_names(training_set.name, np.unique(training_set.name), rng)
+    columns = (order, training_set.name[order], wrong[order], training_set.weight[order])
     device = sides.mentions.start.device
     pairs = [torch.from_numpy(column).to(device) for column in columns]
     total = torch.zeros((), dtype=torch.float64, device=device)
-    for first in range(0, number, BATCH):
+    for first in range(0, number, BATCH_SIZE):
         show(0.9 * first / number)
-        mention, right, other, weight = (column[first : first + BATCH] for column in pairs)
+        mention, right, other, weight = (column[first : first + BATCH_SIZE] for column in pairs)
         m = sides.mention.encode(*sides.mentions.take(mention))
         e = sides.name.encode(*sides.names.take(torch.cat((right, other))))
         right_cos, other_cos = functional.cosine_similarity(torch.cat((m, m)), e).split(len(m))
@@ -320,7 +329,7 @@ def _epoch(
 
 @torch.no_grad()
 def _units(encoder: Encoder, rows: _Ragged, chosen: Tensor) -> Iterator[Tensor]:
-    """The vectors of some rows, of length 1, block by block."""
+    """Return the vectors of some rows, of length 1, block by block."""
     while len(chosen):
         some = chosen[:ROWS_AT_ONCE]
         longest = int((rows.start[some + 1] - rows.start[some]).max())
@@ -329,31 +338,31 @@ def _units(encoder: Encoder, rows: _Ragged, chosen: Tensor) -> Iterator[Tensor]:
         chosen = chosen[len(some) :]
 
 
-def _space(sides: _Sides, lesson: Lesson) -> Iterator[Tensor]:
-    """The vectors of the names of the candidate space."""
-    rows = torch.arange(len(lesson.entities), device=sides.names.start.device)
+def _space(sides: _Sides, training_set: TrainingSet) -> Iterator[Tensor]:
+    """Return the vectors of the names of the candidate space."""
+    rows = torch.arange(len(training_set.entities), device=sides.names.start.device)
     return _units(sides.name, sides.names, rows)
 
 
 @torch.no_grad()
-def _recall(sides: _Sides, lesson: Lesson, dev: Dev, show: Show) -> float:
-    """The share of dev queries, in percent, whose gold is among the first 30 candidates.
+def _recall(sides: _Sides, training_set: TrainingSet, dev: Dev, show: EpochProgress) -> float:
+    """Return the share of dev queries, in percent, whose gold is among the first 30 candidates.
 
-    In float32, and whoever is exactly as near as the gold comes after it: good enough to stop by.
+    In float32, and entities exactly as near as the gold rank after it: exact enough for stopping.
     """
     device = sides.names.start.device
-    asked = np.flatnonzero((dev.name >= 0) & (np.diff(dev.mentions.start) >= lesson.least))
+    asked = np.flatnonzero((dev.name >= 0) & (np.diff(dev.mentions.start) >= training_set.least))
     if len(asked) == 0:
         return 0.0
     at, gold = torch.from_numpy(asked).to(device), torch.from_numpy(dev.name[asked]).to(device)
     ahead = torch.from_numpy(dev.before[asked]).to(device, torch.float32)
-    entities = torch.from_numpy(lesson.entities).to(device, torch.float32)
+    entities = torch.from_numpy(training_set.entities).to(device, torch.float32)
     query = torch.cat(list(_units(sides.mention, _Ragged.of(dev.mentions, device), at)))
     own = (query * torch.cat(list(_units(sides.name, sides.names, gold)))).sum(1)
     first = 0
-    for block in _space(sides, lesson):
+    for block in _space(sides, training_set):
         show(0.9 + 0.1 * first / len(entities))
-        near = ahead < K  # the others are lost whatever comes
+        near = ahead < RECALL_AT  # the others are lost whatever comes
         gold, ahead, query, own = gold[near], ahead[near], query[near], own[near]
         # Where numbers have overflowed, nothing is nearer and nothing is not: the gold is lost.
         nearer = (~(query @ block.T <= own[:, None])).to(torch.float32)
@@ -361,4 +370,4 @@ def _recall(sides: _Sides, lesson: Lesson, dev: Dev, show: Show) -> float:
         nearer[here, gold[here] - first] = 0
         ahead += nearer @ entities[first : first + len(block)]
         first += len(block)
-    return 100 * int((ahead < K).sum()) / len(dev.name)
+    return 100 * int((ahead < RECALL_AT).sum()) / len(dev.name)

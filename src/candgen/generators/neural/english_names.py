@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
-from candgen.index.token_index import ranked
+from candgen.index.tie_order import tie_order
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_many
 
@@ -23,7 +23,7 @@ class Names:
     """Entities in the order that breaks ties, each with its name.
 
     ``row`` is where an entity's name stands in the English table, ``text`` the name as it is
-    compared. ``unnamed`` counts the entities whose name vanishes when it is normalised.
+    compared. ``unnamed`` counts the entities whose name vanishes when it is normalized.
     """
 
     entities: pa.LargeStringArray
@@ -33,7 +33,7 @@ class Names:
 
     @classmethod
     def of(cls, english: MentionTable, *, normalizer: str) -> "Names":
-        """The most frequent English mention of each entity; of several, the first by code point.
+        """Return the most frequent English mention of each entity, among equals by code point.
 
         >>> table = MentionTable.from_pairs([("Wien", "Q1741"), ("Vienna", "Q1741", 9)])
         >>> Names.of(table, normalizer="default").text
@@ -43,7 +43,7 @@ class Names:
         code = coded.indices.to_numpy().astype(np.int64)
         order = np.lexsort((-english.arrow["count"].to_numpy(), code))  # stable: then by mention
         row = order[np.flatnonzero(np.diff(code[order], prepend=-1))]
-        _, rank = ranked(coded.dictionary)
+        _, rank = tie_order(coded.dictionary)
         row = row[np.argsort(rank)]
         mentions = english.arrow["mention"].take(pa.array(row)).to_pylist()
         text = normalize_many(mentions, normalizer, language=ENGLISH)
@@ -55,13 +55,13 @@ class Names:
         return len(self.row)
 
     def places(self, entities: pa.LargeStringArray) -> Integers:
-        """Where each of these entities stands, or -1 if it has no name."""
+        """Return where each of these entities stands, or -1 if it has no name."""
         found = pc.fill_null(pc.index_in(entities, value_set=self.entities), -1)
         return found.to_numpy().astype(np.int64)  # type: ignore[no-any-return]
 
 
 def count_unnamed(names: Names, tables: Mapping[str, MentionTable]) -> dict[str, int]:
-    """How many entities of each language have no English name: they can never be candidates."""
+    """Count the entities of each language without an English name, which cannot be candidates."""
     entities = {each: pc.unique(table.arrow["entity"]) for each, table in tables.items()}
     found = {each: int((names.places(some) < 0).sum()) for each, some in entities.items()}
     return {ENGLISH: names.unnamed, **found}
@@ -70,7 +70,7 @@ def count_unnamed(names: Names, tables: Mapping[str, MentionTable]) -> dict[str,
 def check_space(
     space: Sequence[str] | None, tables: Mapping[str, MentionTable], *, target: str | None
 ) -> list[str]:
-    """The languages whose entities can be candidates; ``target`` is the name of the target's."""
+    """Return the languages whose entities can be candidates; ``target`` names the target's."""
     known = list(dict.fromkeys([*tables, ENGLISH]))
     if space is None:
         return known
@@ -88,7 +88,7 @@ def check_space(
 def places_in_space(
     names: Names, tables: Mapping[str, MentionTable], space: Sequence[str]
 ) -> Integers:
-    """The places of the named entities of these languages, in order."""
+    """Return the places of the named entities of these languages, in order."""
     if ENGLISH in space:
         return np.arange(len(names))
     inside = np.zeros(len(names), np.bool_)

@@ -18,7 +18,7 @@ Encode = Callable[[npt.NDArray[np.int32]], Doubles]
 
 
 def sums(weights: Weights) -> Encode:
-    """tanh(bias + the sum of the embeddings of the tokens, in their order)."""
+    """Return an encoder: tanh(bias + the sum of the embeddings of the tokens, in their order)."""
     table, bias = weights["table"], weights["bias"].astype(np.float64)
 
     def encode(tokens: npt.NDArray[np.int32]) -> Doubles:
@@ -29,7 +29,7 @@ def sums(weights: Weights) -> Encode:
 
 
 def lstm(weights: Weights) -> Encode:
-    """The last states of an LSTM that reads the text forwards and of one that reads backwards."""
+    """Return an encoder: the last states of an LSTM that reads forwards and of one backwards."""
     weights = _doubles(weights)
 
     def encode(tokens: npt.NDArray[np.int32]) -> Doubles:
@@ -57,7 +57,7 @@ def _last_state(weights: Weights, read: Doubles, direction: str) -> Doubles:
 
 
 def cnn(weights: Weights) -> Encode:
-    """The highest value of each convolution in the text, projected, and tanh."""
+    """Return an encoder: the maximum of each convolution over the text, projected, and tanh."""
     weights = _doubles(weights)
 
     def encode(tokens: npt.NDArray[np.int32]) -> Doubles:

@@ -10,7 +10,7 @@ OPTIONS = frozenset(
 
 
 def size(generator: Charagram) -> Size:
-    """All numbers that were learned: embeddings, weights and biases of mentions and of names."""
+    """Return how many numbers were learned: embeddings, weights and biases of both sides."""
     return Size(int(generator.parameters["numbers"]))
 
 

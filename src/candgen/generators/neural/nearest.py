@@ -29,11 +29,11 @@ class Nearest(NamedTuple):
     place: npt.NDArray[np.int64]
 
 
-NOTHING = Nearest(np.zeros(0, np.float32), np.zeros(0, np.int64))
+NO_NEIGHBORS = Nearest(np.zeros(0, np.float32), np.zeros(0, np.int64))
 
 
 def nearest(queries: Doubles, vectors: Floats, k: int) -> Iterator[Nearest]:
-    """The k nearest of the vectors for each query; all are of length 1. A score of 0 is left out.
+    """Yield the k nearest vectors of each query; all have length 1. Scores of 0 are left out.
 
     What a query finds does not depend on the others.
     """
@@ -44,7 +44,7 @@ def nearest(queries: Doubles, vectors: Floats, k: int) -> Iterator[Nearest]:
 
 
 def score(query: Doubles, vectors: Floats) -> Floats:
-    """(1 + cos) / 2 of each vector: the same, whatever other vectors are asked for with it."""
+    """Return (1 + cos) / 2 of each vector, independent of the other vectors."""
     scores = np.empty(len(vectors), np.float32)
     for first in range(0, len(vectors), SCORED_AT_ONCE):
         part = slice(first, first + SCORED_AT_ONCE)
@@ -55,7 +55,7 @@ def score(query: Doubles, vectors: Floats) -> Floats:
 
 
 def slack(dimensions: int) -> float:
-    """More than a cosine in float32 may be off, so that no score can be missed.
+    """Return an upper bound of the error of a cosine in float32, so that no score is missed.
 
     In units of 2^-24, half the distance between float32 numbers near 1: a product of rounded
     vectors is off by at most dimensions + 2 and a little, in whatever order it is summed; rounding
@@ -65,7 +65,7 @@ def slack(dimensions: int) -> float:
 
 
 def _some(queries: Doubles, vectors: Floats, k: int) -> list[Nearest]:
-    best = [NOTHING] * len(queries)
+    best = [NO_NEIGHBORS] * len(queries)
     rough = queries.astype(np.float32)
     for first in range(0, len(vectors), VECTORS_AT_ONCE):
         block = vectors[first : first + VECTORS_AT_ONCE]
@@ -79,7 +79,7 @@ def _some(queries: Doubles, vectors: Floats, k: int) -> list[Nearest]:
 
 
 def _least(cosines: Floats, best: Nearest, k: int, dimensions: int) -> float:
-    """A vector of this block whose rough cosine is less than this is not among the k best."""
+    """Return the rough cosine below which a vector of this block is not among the k best."""
     if len(best.score) == k:
         return 2 * float(best.score[-1]) - 1 - slack(dimensions)
     if len(cosines) <= k:
@@ -89,7 +89,7 @@ def _least(cosines: Floats, best: Nearest, k: int, dimensions: int) -> float:
 
 
 def _merge(best: Nearest, found: Nearest, k: int) -> Nearest:
-    """The k best of both, without scores of 0; what was found stands after the others."""
+    """Return the k best of both, without scores of 0; what was found stands after the others."""
     scores = np.concatenate((best.score, found.score))
     places = np.concatenate((best.place, found.place))
     order = np.argsort(-scores, kind="stable")[:k]

@@ -32,7 +32,7 @@ class Spelling:
 
     @classmethod
     def learn(cls, texts: Sequence[str], tokenizer: CharNgrams) -> "Spelling":
-        """The tokens of these texts, none of which is empty."""
+        """Return the tokens of these texts, none of which is empty."""
         builder = VocabularyBuilder(tokenizer)
         empty = Vocabulary(tokenizer, np.zeros(2, np.uint32), np.zeros(1, np.uint32), None)
         for first in range(0, len(texts), TEXTS_AT_ONCE):
@@ -52,7 +52,7 @@ class Spelling:
         return node
 
     def rows(self, texts: Sequence[str]) -> Rows:
-        """The known tokens of each text, with repetition, in the order of their places."""
+        """Return the known tokens of each text, with repetition, in the order of their places."""
         pieces, lengths = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
         for first in range(0, len(texts), TEXTS_AT_ONCE):
             tokens, length = self._some(texts[first : first + TEXTS_AT_ONCE])
@@ -74,19 +74,19 @@ class Spelling:
         return (found[:filled] - self._first).astype(np.int32), length
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Everything but the tokenizer, to be stored."""
+        """Return everything but the tokenizer, to be stored."""
         return {"child": self.vocabulary.child, "symbol": self.vocabulary.symbol}
 
     @classmethod
     def from_arrays(
         cls, arrays: Mapping[str, npt.NDArray[Any]], tokenizer: CharNgrams
     ) -> "Spelling":
-        """The spelling that ``arrays`` describe."""
+        """Return the spelling that ``arrays`` describe."""
         return cls(_frozen(Vocabulary(tokenizer, arrays["child"], arrays["symbol"], None)))
 
 
 def _frozen(vocabulary: Vocabulary) -> Vocabulary:
-    """The same, read-only like what is stored, so that the kernel is compiled once."""
+    """Return the same, read-only like what is stored, so that the kernel is compiled once."""
     vocabulary.child.setflags(write=False)
     vocabulary.symbol.setflags(write=False)
     return vocabulary

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.errors import ParameterError
+from candgen.errors import ParameterError, check_whole_number
 from candgen.generators.candidate import check_weight
-from candgen.generators.inputs import TARGET
+from candgen.generators.inputs import TARGET, describe_table
 from candgen.generators.neural.english_names import (
     ENGLISH,
     Names,
@@ -24,15 +24,15 @@ from candgen.generators.neural.training_data import (
     Dev,
     EncoderName,
     Integers,
-    Lesson,
     Plan,
-    Trained,
+    TrainingResult,
+    TrainingSet,
     Weights,
 )
 from candgen.generators.neural.training_pairs import (
-    Drawn,
     NumberedNames,
-    draw,
+    WeightedPairs,
+    draw_pairs,
     find_golds,
     number_names,
 )
@@ -53,15 +53,15 @@ TOKENIZERS: Mapping[str, CharNgrams] = {
 }
 """What each encoder reads: n-grams, or single characters between two marks."""
 
-LEAST: Mapping[str, int] = {"ngrams": 1, "lstm": 3, "cnn": 3}
+MIN_KNOWN_TOKENS: Mapping[str, int] = {"ngrams": 1, "lstm": 3, "cnn": 3}
 """How many known tokens a mention needs to say anything: two marks do not."""
 
 
-MOST_DIMENSIONS = 10_000
+MAX_DIMENSIONS = 10_000
 
 
 class Options(NamedTuple):
-    """Those of ``Charagram.build`` that are numbers and names."""
+    """The parameters of ``Charagram.build`` that are numbers and names."""
 
     encoder: EncoderName
     mu: float
@@ -72,32 +72,31 @@ class Options(NamedTuple):
     seed: int
     normalizer: str
 
-    def check(self) -> None:
-        """Refuse what makes no sense."""
+    def checked(self) -> "Options":
+        """Return the same options; raise ParameterError if one is invalid."""
         check_normalizer(self.normalizer)
         check_weight("mu", self.mu)
         if self.encoder not in TOKENIZERS:
             raise ParameterError(
                 f"encoder is {self.encoder!r}: choose one of {', '.join(TOKENIZERS)}"
             )
-        for name in ("pairs", "epochs", "patience", "dimensions", "seed"):
-            value, least = getattr(self, name), 0 if name == "seed" else 1
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ParameterError(
-                    f"{name} is {value!r}: expected a whole number of at least {least}"
-                )
-        if self.dimensions > MOST_DIMENSIONS:
+        whole: dict[str, Any] = {
+            name: check_whole_number(name, getattr(self, name), minimum=0 if name == "seed" else 1)
+            for name in ("pairs", "epochs", "patience", "dimensions", "seed")
+        }
+        if self.dimensions > MAX_DIMENSIONS:
             raise ParameterError(
-                f"dimensions is {self.dimensions}: expected at most {MOST_DIMENSIONS:,}"
+                f"dimensions is {self.dimensions}: expected at most {MAX_DIMENSIONS:,}"
             )
         if self.encoder == "lstm" and self.dimensions % 2:
             raise ParameterError(
                 f"dimensions is {self.dimensions}: expected an even number, half of them for each "
                 "direction of the LSTM"
             )
+        return self._replace(**whole)
 
 
-class Taught(NamedTuple):
+class TrainedFields(NamedTuple):
     """The fields of a Charagram."""
 
     entities: StringTable
@@ -109,7 +108,7 @@ class Taught(NamedTuple):
     inputs: dict[str, Any]
 
 
-def teach(
+def train_fields(
     tables: Mapping[str, MentionTable],
     english: MentionTable | None,
     *,
@@ -120,9 +119,9 @@ def teach(
     space: Sequence[str] | None,
     device: str,
     progress: Progress,
-) -> Taught:
-    """Names, pairs, training, and everything that a generator needs."""
-    options.check()
+) -> TrainedFields:
+    """Train an encoder, and return the fields of the Charagram."""
+    options = options.checked()
     if not isinstance(device, str):
         raise ParameterError(f"device is {device!r}: choose 'auto', 'cpu' or what PyTorch calls it")
     english = _check_english(english)
@@ -130,7 +129,7 @@ def teach(
     inside = check_space(space, tables, target=target)
     progress("naming entities", 0.0)
     names = Names.of(english, normalizer=options.normalizer)
-    drawn = draw(
+    drawn = draw_pairs(
         tables,
         names,
         target=target,
@@ -175,7 +174,7 @@ def teach(
         "numbers": trained.numbers,
     }
     progress("done", 1.0)
-    return Taught(
+    return TrainedFields(
         StringTable.from_arrow(names.entities.take(pa.array(places))),
         trained.vectors[numbered.of[places]],
         spelling,
@@ -200,14 +199,14 @@ def _check_english(english: MentionTable | None) -> MentionTable:
 
 
 def _train(
-    drawn: Drawn,
+    drawn: WeightedPairs,
     numbered: NumberedNames,
     dev: tuple[list[str], Integers, Integers],
     options: Options,
     device: str,
     progress: Progress,
-) -> tuple[Spelling, Trained]:
-    """What came of training, and how mentions are spelled: only tokens of the pairs are known."""
+) -> tuple[Spelling, TrainingResult]:
+    """Return the vocabulary of mentions, which are the tokens of the pairs, and the result."""
     from candgen.generators.neural import encoders  # noqa: PLC0415
 
     tokenizer = TOKENIZERS[options.encoder]
@@ -215,13 +214,13 @@ def _train(
     used = [numbered.text[each] for each in np.unique(name).tolist()]
     of_mentions, of_names = Spelling.learn(mentions, tokenizer), Spelling.learn(used, tokenizer)
     asked, gold, before = dev
-    lesson = Lesson(
+    training_set = TrainingSet(
         of_mentions.rows(mentions),
         of_names.rows(numbered.text),
         name,
         drawn.weight,
         numbered.entities,
-        LEAST[options.encoder],
+        MIN_KNOWN_TOKENS[options.encoder],
         Dev(of_mentions.rows(asked), gold, before) if asked else None,
     )
     plan = Plan(
@@ -233,13 +232,13 @@ def _train(
         options.seed,
         device,
     )
-    return of_mentions, encoders.train(lesson, plan, progress)
+    return of_mentions, encoders.train(training_set, plan, progress)
 
 
 def _sources(
     tables: Mapping[str, MentionTable], english: MentionTable, names: Names, space: Integers
 ) -> SourceMentions:
-    """The mentions of the space's entities, and their English names where "en" is no pivot."""
+    """Return the mentions of the space's entities, with their English names if "en" is no pivot."""
     position = np.full(len(names) + 1, -1, np.int64)  # the last one is for entities without a name
     position[space] = np.arange(len(space))
     shown = dict(tables)
@@ -250,14 +249,9 @@ def _sources(
 
 
 def _inputs(tables: Mapping[str, MentionTable], english: MentionTable) -> dict[str, Any]:
-    """What it was built from; names come from "en", also where that is a pivot of its own."""
+    """Return what is stored of the tables; "names" is the English one if "en" is also a pivot."""
     every = {**tables, ("names" if ENGLISH in tables else ENGLISH): english}
     return {
-        each: {
-            "pairs": len(table),
-            "occurrences": table.total,
-            "sha256": table.digest,
-            "entities": len(pc.unique(table.arrow["entity"])),
-        }
+        each: describe_table(table, len(pc.unique(table.arrow["entity"])))
         for each, table in every.items()
     }

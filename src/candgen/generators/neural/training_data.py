@@ -17,7 +17,7 @@ Integers = npt.NDArray[np.int64]
 WIDTHS = (2, 3, 4, 5)
 """How many characters each convolution of a CNN sees."""
 
-K = 30
+RECALL_AT = 30
 """Recall of dev is that at 30, as in the paper."""
 
 
@@ -32,7 +32,7 @@ class Dev(NamedTuple):
     before: Integers
 
 
-class Lesson(NamedTuple):
+class TrainingSet(NamedTuple):
     """Pair i is row i of the mentions and row ``name[i]`` of the names, which are all different.
 
     The first names are the candidate space: ``entities`` says how many have each. ``least`` is how
@@ -68,7 +68,7 @@ class History(NamedTuple):
     best: int
 
 
-class Trained(NamedTuple):
+class TrainingResult(NamedTuple):
     """The vectors of the candidate space's names, of length 1, and what encodes mentions.
 
     ``numbers`` says how many were learned, on both sides.
@@ -80,7 +80,7 @@ class Trained(NamedTuple):
     history: History
 
 
-class Show:
+class EpochProgress:
     """Shows how far an epoch is, once a second."""
 
     def __init__(self, progress: Progress, doing: str, epoch: int, epochs: int) -> None:
@@ -88,22 +88,22 @@ class Show:
         self._epoch, self._epochs = epoch, epochs
         self._next = 0.0
 
-    def __call__(self, share: float) -> None:
-        """Say that this share of the epoch is done."""
+    def __call__(self, fraction: float) -> None:
+        """Report that this fraction of the epoch is done."""
         if (now := time.monotonic()) >= self._next:
             self._next = now + 1
-            self._progress(self._doing, (self._epoch - 1 + share) / self._epochs)
+            self._progress(self._doing, (self._epoch - 1 + fraction) / self._epochs)
 
 
-def study(
+def run_epochs(
     plan: Plan,
     *,
-    learn: Callable[[Show], float],
-    judge: Callable[[Show], float] | None,
+    learn: Callable[[EpochProgress], float],
+    judge: Callable[[EpochProgress], float] | None,
     keep: Callable[[], None],
     progress: Progress,
 ) -> History:
-    """Learn for as many epochs as are planned, or until recall is no longer getting better.
+    """Run the planned epochs, or stop early when recall no longer improves.
 
     ``learn`` gives the loss of an epoch, ``judge`` the recall after it, and ``keep`` is called
     whenever that is the best so far; without a judge the last epoch is the best.
@@ -112,8 +112,8 @@ def study(
     for epoch in range(1, plan.epochs + 1):
         doing = f"epoch {epoch} of {plan.epochs}"
         if history.recalls:
-            doing += f", dev recall@{K} {history.recalls[-1]:.1f}"
-        show = Show(progress, doing, epoch, plan.epochs)
+            doing += f", dev recall@{RECALL_AT} {history.recalls[-1]:.1f}"
+        show = EpochProgress(progress, doing, epoch, plan.epochs)
         history.losses.append(learn(show))
         if judge is None:
             continue
@@ -128,7 +128,7 @@ def study(
 
 
 def other_names(name: Integers, negatives: Integers, rng: np.random.Generator) -> Integers:
-    """For each pair another name than its own, every one as likely; ``negatives`` are sorted.
+    """Draw a wrong name for each pair, each equally likely; ``negatives`` are sorted.
 
     >>> own, names = np.array([3, 5, 9]), np.array([3, 5, 9])
     >>> bool((other_names(own, names, np.random.default_rng(0)) == own).any())

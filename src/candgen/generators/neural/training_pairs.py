@@ -16,19 +16,19 @@ Integers = npt.NDArray[np.int64]
 
 
 class Pairs(NamedTuple):
-    """Distinct pairs: normalised mentions, the places of their entities' names, their languages."""
+    """Distinct pairs: normalized mentions, the places of their entities' names, their languages."""
 
     mention: list[str]
     place: Integers
     language: Integers  # numbers of the tables they were gathered from
 
     def take(self, chosen: Integers) -> "Pairs":
-        """Some of the pairs."""
+        """Return some of the pairs."""
         mention = [self.mention[at] for at in chosen.tolist()]
         return Pairs(mention, self.place[chosen], self.language[chosen])
 
 
-class Drawn(NamedTuple):
+class WeightedPairs(NamedTuple):
     """What is learned from: how much each pair weighs, and how many there are by language."""
 
     pairs: Pairs
@@ -36,7 +36,7 @@ class Drawn(NamedTuple):
     used: dict[str, int]
 
 
-def draw(
+def draw_pairs(
     tables: Mapping[str, MentionTable],
     names: Names,
     *,
@@ -45,8 +45,8 @@ def draw(
     pairs: int,
     normalizer: str,
     seed: int,
-) -> Drawn:
-    """As many pairs of the pivots, and beside them all of the target's; loss is L_target + mu L.
+) -> WeightedPairs:
+    """Draw the pairs of the pivots, and take all of the target's; the loss is L_target + mu L.
 
     What is drawn depends on the set of pairs and the seed alone. Without pivots, the target's are
     drawn; without both, mu means nothing.
@@ -67,7 +67,7 @@ def draw(
 def _gather(
     tables: Mapping[str, MentionTable], names: Names, number: Mapping[str, int], normalizer: str
 ) -> Pairs:
-    """The pairs of all tables whose entity has a name, each once, however many tables have it."""
+    """Return the pairs of all tables whose entity has a name, each pair once."""
     texts: list[str] = []
     places, languages = [], []
     for each, table in tables.items():
@@ -85,8 +85,10 @@ def _gather(
     return every.take(np.array([at for at in first.tolist() if texts[at]], np.int64))
 
 
-def _together(parts: list[tuple[Pairs, float]], languages: list[str], names: Names) -> Drawn:
-    """All pairs, one after the other, if there is anything to tell apart."""
+def _together(
+    parts: list[tuple[Pairs, float]], languages: list[str], names: Names
+) -> WeightedPairs:
+    """Concatenate all pairs; raise ParameterError if there are not two distinct names."""
     pairs = Pairs(
         [mention for some, _ in parts for mention in some.mention],
         np.concatenate([some.place for some, _ in parts]),
@@ -95,12 +97,12 @@ def _together(parts: list[tuple[Pairs, float]], languages: list[str], names: Nam
     if len({names.text[place] for place in pairs.place.tolist()}) < 2:
         raise ParameterError(
             f"{len(pairs.mention)} pairs can be learned from, and fewer than two of their names "
-            "are different: give tables whose mentions do not vanish when they are normalised, "
+            "are different: give tables whose mentions do not vanish when they are normalized, "
             "and English mentions of more of their entities"
         )
     weight = [np.full(len(some.mention), value, np.float32) for some, value in parts]
     used = np.bincount(pairs.language, minlength=len(languages)).tolist()
-    return Drawn(pairs, np.concatenate(weight), dict(zip(languages, used, strict=True)))
+    return WeightedPairs(pairs, np.concatenate(weight), dict(zip(languages, used, strict=True)))
 
 
 class NumberedNames(NamedTuple):
@@ -116,7 +118,7 @@ class NumberedNames(NamedTuple):
 
 
 def number_names(names: Names, space: Integers, used: Integers) -> NumberedNames:
-    """The names of the entities in the space, then those of other entities that pairs have."""
+    """Number the names of the space's entities, then those of other entities in pairs."""
     inside = {names.text[place] for place in space.tolist()}
     outside = {names.text[place] for place in used.tolist()} - inside
     text = [*sorted(inside, key=_by_length), *sorted(outside, key=_by_length)]
@@ -132,7 +134,7 @@ def _by_length(text: str) -> tuple[int, str]:
 def find_golds(
     golds: Sequence[str], names: Names, numbered: NumberedNames, space: Integers
 ) -> tuple[Integers, Integers]:
-    """Of each gold, the number of its name, -1 outside the space, and how many stand before it.
+    """Return the number of each gold's name, -1 outside the space, and how many precede it.
 
     Before it, among equals, are entities of the space that have the same name and a smaller id.
     """

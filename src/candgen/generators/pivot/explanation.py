@@ -1,14 +1,23 @@
-"""Why an entity is a candidate for a mention."""
+"""What a score is made of: tokens, prior and posterior, and the languages they were learned from.
 
+One computation (`break_down`) serves the full `Explanation` of one entity and the `Shares` of many.
+"""
+
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from candgen.index.token_index import Match, TokenIndex
+from candgen.index.token_index import TokenIndex
+from candgen.kernels.score_breakdown import times_in_texts
 from candgen.tables.source_mentions import SourceMention, SourceMentions
-from candgen.text.normalize import normalize
+from candgen.text.normalize import normalize, normalize_many
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 class TokenPart(NamedTuple):
@@ -19,16 +28,22 @@ class TokenPart(NamedTuple):
     prior: float
     posterior: float
 
+    @property
+    def value(self) -> float:
+        """What the token brings in all."""
+        return self.prior + self.posterior
+
 
 @dataclass(frozen=True)
 class Explanation:
-    """The score of an entity for a mention, taken apart.
+    """The ``score`` of an ``entity`` for a ``mention``, taken apart.
 
-    ``tokens`` are those that mention and entity share, the weightiest first: their priors and
-    posteriors add up to ``score``, with the ``background`` where an index is smoothed. ``unknown``
-    are tokens that the index has never seen, ``elsewhere`` those that it has seen with other
-    entities only, and ``languages`` the share that each language's counts made of what the tokens
-    bring. ``sources`` are the entity's mentions, the most frequent first.
+    ``normalized`` is the mention as the index compares it, ``lam`` the weight of the posterior.
+    ``tokens`` are those that the mention and the entity share, the largest part first. Their priors
+    and posteriors add up to ``score``, together with the ``background`` of a smoothed index.
+    ``unknown`` are tokens that no table has, ``elsewhere`` tokens that only other entities have.
+    ``languages`` is each language's share of what the tokens bring, by the counts it contributed.
+    ``sources`` are the entity's mentions in the tables, the most frequent first.
     """
 
     mention: str
@@ -54,7 +69,7 @@ class Explanation:
         return sum(part.posterior for part in self.tokens)
 
     def as_json(self) -> dict[str, Any]:
-        """All that it says, as JSON values."""
+        """Return the explanation as JSON values."""
         return {
             "mention": self.mention,
             "normalized": self.normalized,
@@ -72,6 +87,91 @@ class Explanation:
         }
 
 
+class Shares(NamedTuple):
+    """A(e), lam * B(e), and each language's share of both together."""
+
+    prior: float
+    posterior: float
+    languages: dict[str, float]
+
+
+class Breakdown(NamedTuple):
+    """What each token (a column) brings to the score of each entity (a row).
+
+    ``posterior`` includes lam. ``languages`` has each language's share of an entity's score.
+    """
+
+    tokens: Integers
+    prior: Floats
+    posterior: Floats
+    languages: list[dict[str, float]]
+
+
+def break_down(
+    index: TokenIndex,
+    sources: SourceMentions,
+    parameters: Mapping[str, Any],
+    text: str,
+    numbers: Sequence[int],
+    *,
+    lam: float,
+) -> Breakdown:
+    """Take the scores of entities, given by their inner numbers, apart for a normalized text."""
+    tokens, times = index.tokens(text)
+    layers = index.contributions(numbers, tokens, times)
+    layers[1] *= lam
+    prior, posterior = layers.sum(axis=1)
+    value = prior + posterior
+    if parameters.get("fusion") == "probabilities":  # each language has a layer of its own
+        made = layers.sum(axis=(0, 3))
+    else:
+        made = _split_by_language(index, sources, parameters, numbers, tokens, value)
+    total = value.sum(axis=1)
+    made /= np.where(total > 0.0, total, 1.0)
+    languages = [dict(zip(sources.languages, each, strict=True)) for each in made.T.tolist()]
+    return Breakdown(tokens, prior, posterior, languages)
+
+
+def _split_by_language(
+    index: TokenIndex,
+    sources: SourceMentions,
+    parameters: Mapping[str, Any],
+    numbers: Sequence[int],
+    tokens: Integers,
+    value: Floats,
+) -> Floats:
+    """Return what each language (a row) contributed to the score of each entity (a column).
+
+    A token's value is split by alpha_l * n_l(t, e), which is counted again from the mentions.
+    """
+    inside = np.array(numbers, np.int64)
+    first, last = sources.start[inside], sources.start[inside + 1]
+    rows = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)] or [first])
+    owner = np.repeat(np.arange(len(inside)), last - first)
+    language = sources.language[rows]
+    counted = np.zeros((len(sources.languages), *value.shape))
+    for code in np.unique(language).tolist():
+        name = sources.languages[code]
+        mine = language == code
+        texts = normalize_many(
+            sources.mention.take(rows[mine]), parameters["normalizer"], language=name
+        )
+        times = np.zeros((len(texts), len(tokens)))
+        times_in_texts(
+            index.blocks.child,
+            index.blocks.symbol,
+            *index.vocabulary.symbols(texts),
+            *index.vocabulary.shape,
+            tokens,
+            times,
+        )
+        weight = parameters["alpha"].get(name, 1.0) * sources.count[rows[mine]]
+        np.add.at(counted[code], owner[mine], weight[:, np.newaxis] * times)
+    pooled = counted.sum(axis=0)
+    made: Floats = (counted * (value / np.where(pooled > 0.0, pooled, 1.0))).sum(axis=2)
+    return made
+
+
 def explain(
     index: TokenIndex,
     sources: SourceMentions,
@@ -82,74 +182,33 @@ def explain(
     number: int,
     lam: float,
 ) -> Explanation:
-    """Take the score of an entity, which has this number inside, apart."""
+    """Return the explanation of an entity's score; ``number`` is its inner number."""
     text = normalize(mention, parameters["normalizer"], language=parameters["language"])
-    matches = index.matches(text, number)
-    parts = [
-        TokenPart(match.shown, match.times, match.prior, lam * match.posterior) for match in matches
+    found = break_down(index, sources, parameters, text, [number], lam=lam)
+    pairs = zip(found.prior[0].tolist(), found.posterior[0].tolist(), strict=True)
+    brought: dict[int | str, tuple[float, float]] = dict(
+        zip(found.tokens.tolist(), pairs, strict=True)
+    )
+    # A token is known by its number, an unknown one by its text.
+    spelled = [
+        (shown if token is None else token, shown) for shown, token in index.vocabulary.spell(text)
     ]
-    shared = sum(part.prior + part.posterior for part in parts)
+    times = Counter(key for key, _ in spelled)
+    parts = {
+        key: TokenPart(shown, times[key], *brought.get(key, (0.0, 0.0))) for key, shown in spelled
+    }
+    shared = sum(part.value for part in parts.values())
     background = index.background(text, number, lam=lam) if shared else 0.0
-    if parameters.get("fusion") == "probabilities":
-        made = _by_layer(matches, sources, lam)
-    else:
-        made = _by_counts(matches, _counted(index, sources, parameters, number), lam)
     return Explanation(
         mention,
         text,
         entity,
         shared + background,
         lam,
-        sorted(
-            (part for part in parts if part.prior + part.posterior > 0),
-            key=lambda part: -(part.prior + part.posterior),
-        ),
-        [match.shown for match in matches if match.token is None],
-        {language: value / shared if shared else 0.0 for language, value in made.items()},
+        sorted((part for part in parts.values() if part.value > 0), key=lambda part: -part.value),
+        [key for key in parts if isinstance(key, str)],
+        found.languages[0],
         sources.of(number),
         background,
-        [
-            match.shown
-            for match, part in zip(matches, parts, strict=True)
-            if match.token is not None and not part.prior + part.posterior > 0
-        ],
+        [part.token for key, part in parts.items() if isinstance(key, int) and not part.value > 0],
     )
-
-
-def _by_layer(matches: list[Match], sources: SourceMentions, lam: float) -> dict[str, float]:
-    """What each language made of a score where each has a layer of its own."""
-    made = np.zeros(len(sources.languages))
-    for match in matches:
-        made += match.layers[0] + lam * match.layers[1]
-    return dict(zip(sources.languages, made.tolist(), strict=True))
-
-
-def _by_counts(
-    matches: list[Match], counted: dict[str, dict[int, float]], lam: float
-) -> dict[str, float]:
-    """What each language made of a score where their counts are pooled: by its share of them."""
-    made = dict.fromkeys(counted, 0.0)
-    for match in matches:
-        value = match.prior + lam * match.posterior
-        if match.token is None or value <= 0:
-            continue
-        n = {language: tokens.get(match.token, 0.0) for language, tokens in counted.items()}
-        for language, part in n.items():
-            made[language] += value * part / sum(n.values())
-    return made
-
-
-def _counted(
-    index: TokenIndex, sources: SourceMentions, parameters: Mapping[str, Any], number: int
-) -> dict[str, dict[int, float]]:
-    """alpha_l * n_l(t, e) of one entity, counted again from its mentions."""
-    alpha = parameters["alpha"]
-    counted: dict[str, dict[int, float]] = {language: {} for language in sources.languages}
-    for source in sources.of(number):
-        text = normalize(source.mention, parameters["normalizer"], language=source.language)
-        tokens, times = index.tokens(text)
-        weight = alpha.get(source.language, 1.0) * source.count
-        of_language = counted[source.language]
-        for token, c in zip(tokens.tolist(), times.tolist(), strict=True):
-            of_language[token] = of_language.get(token, 0.0) + weight * c
-    return counted

@@ -1,50 +1,44 @@
-"""PivotTokenIndex as methods: the paper's, its other versions, and how dev chooses, quickly."""
+"""PivotTokenIndex as methods: the paper's and its variants, and a fast choice on dev."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
-from candgen.generators.pivot.parameters import Choice, counted, tokenizer_of
+from candgen.generators.pivot.parameters import Choice, count_languages, resolve_tokenizer
 from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
-from candgen.generators.pivot.weight_search import search_weights
-from candgen.index.counts import Counts
+from candgen.generators.pivot.weight_search import LAMS, search_weights
 from candgen.index.fusion import build_index
 from candgen.index.gold_ranks import CountGrid, Weights
 from candgen.index.token_index import TokenIndex
-from candgen.protocols import (
-    MIN_POINTS_PER_TENTH,
-    Method,
-    Parameters,
-    Progress,
-    Ranks,
-    Searched,
-    Size,
-    Training,
-)
-from candgen.tables.mention_table import MentionTable
+from candgen.protocols import Method, Parameters, Ranks, SearchResult, Size, Training
 from candgen.tables.queries import Query
 
 
 def build(training: Training, parameters: Parameters) -> PivotTokenIndex:
-    """The index of these tables; parameters are those of ``PivotTokenIndex.build``.
+    """Build an index from these tables, see `arguments`."""
+    return PivotTokenIndex.build(**arguments(training, parameters))
 
-    ``wildcards`` may be given in place of a tokenizer that has them.
+
+def arguments(training: Training, parameters: Parameters) -> dict[str, Any]:
+    """Return the arguments of ``PivotTokenIndex.build``.
+
+    ``wildcards`` among the parameters makes a tokenizer with wildcards.
     """
-    rest = {name: value for name, value in parameters.items() if name != "wildcards"}
-    rest["tokenizer"] = tokenizer_of(parameters)
-    return PivotTokenIndex.build(
-        training.pivots,
-        training.target,
-        language=training.language,
-        progress=training.progress,
-        **rest,
-    )
+    return {
+        **{name: value for name, value in parameters.items() if name != "wildcards"},
+        "pivots": training.pivots,
+        "target": training.target,
+        "language": training.language,
+        "progress": training.progress,
+        "tokenizer": resolve_tokenizer(parameters),
+    }
 
 
 def size(index: PivotTokenIndex) -> Size:
-    """How many priors and posteriors are kept, and which share of all the threshold removed."""
+    """Return how many priors and posteriors are kept, and the fraction that was removed."""
     dropped = index.parameters["dropped"]
     every = 2 * (index.token_index.postings + dropped["postings"])
     removed = dropped["priors"] + dropped["posteriors"]
@@ -54,17 +48,18 @@ def size(index: PivotTokenIndex) -> Size:
 def ranks(
     training: Training, choices: Sequence[Parameters], queries: Sequence[Query], k: int
 ) -> list[Ranks]:
-    """The ranks that ``build(training, choice)`` would give, for each choice.
+    """Return the ranks that ``build(training, choice)`` would give, for each choice.
 
-    Tables are counted once for all choices that differ in weights only. Count-level choices without
-    a threshold need no index; for others one is laid out, and asked with every lam.
+    Tables are counted once for all choices that differ in weights only. Choices with
+    fusion="counts" and no threshold need no index; for others one is built and searched with
+    every lam.
     """
     every = [Choice.of(training, choice) for choice in choices]
     found: dict[int, Ranks] = {}
     numbers = sorted(range(len(every)), key=lambda i: repr(every[i].counted))
     for _, group in groupby(numbers, key=lambda i: repr(every[i].counted)):
         members = list(group)
-        counts, texts = counted(training, every[members[0]], queries)
+        counts, texts = count_languages(training, every[members[0]], queries)
         golds = [query.entity for query in queries]
         plain = [i for i in members if every[i].is_plain]
         if plain:
@@ -74,9 +69,17 @@ def ranks(
         rest = sorted((i for i in members if i not in plain), key=lambda i: repr(every[i].index))
         for _, same in groupby(rest, key=lambda i: repr(every[i].index)):
             alike = list(same)
-            index = _index(counts, every[alike[0]], training.pivots)
+            first = every[alike[0]]
+            index, _ = build_index(
+                counts,
+                first.alpha,
+                pivots=training.pivots,
+                fusion=first.fusion,
+                smoothing=first.smoothing,
+                threshold=first.threshold,
+            )
             for i in alike:
-                found[i] = _ranked(index, texts, golds, every[i].lam, k)
+                found[i] = _rank_golds(index, texts, golds, every[i].lam, k)
     return [found[i] for i in range(len(choices))]
 
 
@@ -85,50 +88,28 @@ def search(
     fixed: Parameters,
     queries: Sequence[Query],
     k: int,
-    *,
-    lams: Sequence[float] | None = None,
-    worth: float = MIN_POINTS_PER_TENTH,
-    progress: Progress | None = None,
-) -> Searched | None:
-    """One alpha for each pivot, and lam; None where other parameters need an index for each."""
+    **options: Any,  # noqa: ANN401 (those of search_weights)
+) -> SearchResult | None:
+    """Search one alpha for each pivot, and lam; None if each choice needs an index of its own."""
     if not Choice.of(training, {**fixed, "alpha": 1.0}).is_plain:
         return None
-    return search_weights(
-        training,
-        fixed,
-        queries,
-        k,
-        lams=PTI.grid["lam"] if lams is None else lams,
-        worth=worth,
-        progress=progress,
-    )
+    return search_weights(training, fixed, queries, k, **options)
 
 
-def _index(counts: Counts, choice: Choice, pivots: Mapping[str, MentionTable]) -> TokenIndex:
-    index, _ = build_index(
-        counts,
-        choice.alpha,
-        pivots=pivots,
-        fusion=choice.fusion,
-        smoothing=choice.smoothing,
-        threshold=choice.threshold,
-    )
-    return index
-
-
-def _ranked(
+def _rank_golds(
     index: TokenIndex, texts: Sequence[str], golds: Sequence[str], lam: float, k: int
 ) -> Ranks:
-    """The rank of each gold for its normalised text; 0 where it is beyond k."""
+    """Return the rank of each gold for its normalized text; 0 where it is beyond k."""
     hits = index.search(texts, k, lam=lam)
-    gold = np.array([-1 if (place := index.place(gold)) is None else place for gold in golds])
-    columns = np.arange(hits.rank.shape[1])
-    there = (hits.rank == gold[:, np.newaxis]) & (columns < hits.found[:, np.newaxis])
+    places = map(index.tie_order_of, golds)
+    gold = np.array([-1 if place is None else place for place in places])
+    columns = np.arange(hits.tie_order.shape[1])
+    there = (hits.tie_order == gold[:, np.newaxis]) & (columns < hits.found[:, np.newaxis])
     return np.where(there.any(axis=1), there.argmax(axis=1) + 1, 0).astype(np.int64)
 
 
 def _version(fixed: Parameters, defaults: Parameters | None = None) -> Method:
-    """PTI with some parameters fixed, and others with another default."""
+    """Return PTI with some parameters fixed, and others with another default."""
 
     def complete(parameters: Parameters) -> Parameters:
         return {**(defaults or {}), **parameters, **fixed}
@@ -149,7 +130,7 @@ def _version(fixed: Parameters, defaults: Parameters | None = None) -> Method:
 PTI = Method(
     build=build,
     size=size,
-    grid={"alpha": (0.1, 0.4, 1.0), "lam": (0.2, 0.4, 1.0)},
+    grid={"alpha": (0.1, 0.4, 1.0), "lam": LAMS},
     joint=frozenset({"alpha"}),
     options=frozenset(
         {"fusion", "normalizer", "smoothing", "threads", "threshold", "tokenizer", "wildcards"}

@@ -1,12 +1,12 @@
-"""What parameters of a PivotTokenIndex mean for given tables, and the counts that they need."""
+"""The parameters of a PivotTokenIndex, checked against tables, and the counts that they need."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from candgen.errors import ParameterError
+from candgen.errors import ParameterError, check_flag
 from candgen.generators.candidate import check_weight
-from candgen.generators.inputs import TARGET, tables_of, weights_of
+from candgen.generators.inputs import TARGET, collect_tables, resolve_alphas
 from candgen.generators.pivot.pivot_token_index import ALPHA, LAM
 from candgen.index.counts import Counts, count
 from candgen.index.fusion import check_fusion
@@ -31,10 +31,10 @@ class Choice:
 
     @classmethod
     def of(cls, training: Training, parameters: Parameters) -> "Choice":
-        """What parameters mean for this training data."""
+        """Return the choice that parameters mean for this training data."""
         name = training.language or TARGET
-        weights = weights_of(dict(training.pivots), parameters.get("alpha", ALPHA))
-        tables = tables_of(training.pivots, training.target, training.language, weights)
+        weights = resolve_alphas(dict(training.pivots), parameters.get("alpha", ALPHA))
+        tables = collect_tables(training.pivots, training.target, training.language, weights)
         smoothing, threshold, lam = (
             check_weight(name, parameters.get(name, default))
             for name, default in (("smoothing", 0.0), ("threshold", 0.0), ("lam", LAM))
@@ -43,7 +43,7 @@ class Choice:
         check_fusion(fusion, smoothing, threshold)
         return cls(
             tuple(tables),
-            tokenizer_of(parameters),
+            resolve_tokenizer(parameters),
             parameters.get("normalizer", "default"),
             {name: 1.0, **weights},
             fusion,
@@ -54,7 +54,7 @@ class Choice:
 
     @property
     def counted(self) -> Any:  # noqa: ANN401
-        """What has to be counted anew if it differs."""
+        """The part of a choice that decides what is counted."""
         return self.languages, to_parameters(self.tokenizer), self.normalizer
 
     @property
@@ -64,32 +64,30 @@ class Choice:
 
     @property
     def index(self) -> "Choice":
-        """What needs an index of its own: the same whatever lam."""
+        """The part of a choice that needs an index of its own: all but lam."""
         return replace(self, lam=0.0)
 
 
-def tokenizer_of(parameters: Parameters) -> Tokenizer:
-    """The tokenizer that is given, with wildcards if these are."""
-    given, wildcards = parameters.get("tokenizer"), parameters.get("wildcards", False)
+def resolve_tokenizer(parameters: Parameters) -> Tokenizer:
+    """Return the tokenizer of these parameters, with wildcards if they ask for them."""
+    given = parameters.get("tokenizer")
     tokenizer: Tokenizer = CharNgrams() if given is None else given
-    to_parameters(tokenizer)  # refuses what is no tokenizer
-    if not isinstance(wildcards, bool):
-        raise ParameterError(f"wildcards is {wildcards!r}: expected True or False")
-    if wildcards:
-        if not isinstance(tokenizer, CharNgrams):
-            raise ParameterError(f"{tokenizer!r} has no wildcards: choose CharNgrams(low, high)")
-        return replace(tokenizer, wildcards=True)
-    return tokenizer
+    to_parameters(tokenizer)  # raises ParameterError if it is not a tokenizer
+    if not check_flag("wildcards", parameters.get("wildcards", False)):
+        return tokenizer
+    if not isinstance(tokenizer, CharNgrams):
+        raise ParameterError(f"{tokenizer!r} has no wildcards: choose CharNgrams(low, high)")
+    return replace(tokenizer, wildcards=True)
 
 
-def counted(
+def count_languages(
     training: Training,
     choice: Choice,
     queries: Sequence[Query],
     *,
     progress: Progress = no_progress,
 ) -> tuple[Counts, list[str]]:
-    """The counts of the languages, and the queries as the index sees them."""
+    """Return the counts of the languages, and the normalized mentions of the queries."""
     tables = {training.language or TARGET: training.target, **training.pivots}
     counts = count(
         {name: table for name in choice.languages if (table := tables[name]) is not None},

@@ -1,24 +1,21 @@
 """PivotTokenIndex: the paper's method, for any number of pivots."""
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
-from candgen.errors import ParameterError
-from candgen.generators.calibration import DEFAULT as DEFAULT_CALIBRATION
+from candgen.errors import ParameterError, check_whole_number
 from candgen.generators.calibration import Calibration
-from candgen.generators.candidate import Candidate, check_query, check_weight
-from candgen.generators.inputs import TARGET, tables_of, weights_of
-from candgen.generators.pivot.explanation import Explanation, explain
-from candgen.generators.pivot.score_breakdown import Shares, shares
+from candgen.generators.candidate import Candidate, check_query, check_weight, search_candidates
+from candgen.generators.index_base import IndexBase, summarize
+from candgen.generators.inputs import TARGET, collect_tables, describe_table, resolve_alphas
+from candgen.generators.pivot.explanation import Explanation, Shares, break_down, explain
 from candgen.index.counts import count
 from candgen.index.fusion import Fusion, build_index, check_fusion
-from candgen.index.token_index import Hits, TokenIndex
+from candgen.index.token_index import TokenIndex
 from candgen.protocols import Progress, Summary, no_progress
-from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.source_mentions import SourceMention, SourceMentions
@@ -30,8 +27,19 @@ LAM = 0.4
 Scores = Literal["raw", "share"]
 
 
+class IndexParameters(TypedDict, total=False):
+    """The parameters of `PivotTokenIndex.build` that methods built on it pass through."""
+
+    alpha: float | Mapping[str, float]
+    lam: float
+    threshold: float
+    tokenizer: Tokenizer | None
+    fusion: Fusion
+    smoothing: float
+
+
 @dataclass(frozen=True, repr=False)
-class PivotTokenIndex:
+class PivotTokenIndex(IndexBase):
     """Candidates for mentions of a target language, learned from pivots and from the target.
 
     >>> icelandic = MentionTable.from_pairs(
@@ -48,7 +56,6 @@ class PivotTokenIndex:
     sources: SourceMentions
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Any]
-    calibration: Calibration = DEFAULT_CALIBRATION
 
     @classmethod
     def build(
@@ -67,15 +74,36 @@ class PivotTokenIndex:
         threads: int = 1,
         progress: Progress = no_progress,
     ) -> "PivotTokenIndex":
-        """Count the tokens of all tables, pool them with their weights, and lay them out.
+        """Build an index: count the tokens of all tables, weight them and prepare the search.
 
             n(t,e) = n_target(t,e) + sum over pivots l of  alpha_l * n_l(t,e)
 
-        Without a target this is the paper's zero-shot setting, with one the joint setting, and with
-        a target alone the high-resource setting. ``language`` is that of the target and of the
-        queries. A pivot whose alpha is 0 does not exist. With ``fusion="probabilities"`` languages
-        are normalised each on its own, and alpha weighs their probabilities; ``smoothing`` is then
-        added to every count of the pivots (see ``candgen.index.fusion``).
+        Without a target this is the paper's zero-shot setting, with pivots and a target the joint
+        setting, and with a target alone the high-resource setting.
+
+        Args:
+            pivots: Mention tables of related languages, by language code.
+            target: The mention table of the target language, if there is one.
+            language: Code of the target language, which is also the language of the queries.
+            alpha: Weight of the pivots' counts, one number for all or one for each pivot. A pivot
+                with alpha 0 is left out.
+            lam: Weight of the posterior P(t|e) beside the prior P(e|t); a query can change it.
+            threshold: Probabilities below it are dropped; the index becomes smaller.
+            tokenizer: How mentions are cut into tokens: CharNgrams (the default), Words or
+                WholeMention.
+            normalizer: Text normalizer, for the tables and for the queries.
+            fusion: "counts" sums the counts of the languages. "probabilities" normalizes each
+                language on its own and mixes the probabilities: see ``candgen.index.fusion``.
+            smoothing: Added to every count of the pivots; only with fusion="probabilities".
+            threads: How many threads prepare the search.
+            progress: Called with the name of the current step and the fraction of it that is done.
+
+        Returns:
+            The index, ready for ``candidates``, ``explain`` and ``save``.
+
+        Raises:
+            ParameterError: A parameter is invalid, or there is no table with a weight.
+            TableError: No mention has a token.
         """
         tokenizer = CharNgrams() if tokenizer is None else tokenizer
         check_normalizer(normalizer)
@@ -86,11 +114,10 @@ class PivotTokenIndex:
             raise ParameterError(f"threshold is {threshold}: expected a probability, from 0 to 1")
         smoothing = check_weight("smoothing", smoothing)
         check_fusion(fusion, smoothing, threshold)
-        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-            raise ParameterError(f"threads is {threads!r}: expected a whole number of at least 1")
+        check_whole_number("threads", threads)
         pivots = dict(pivots or {})
-        weights = weights_of(pivots, alpha)
-        tables = tables_of(pivots, target, language, weights)
+        weights = resolve_alphas(pivots, alpha)
+        tables = collect_tables(pivots, target, language, weights)
         name = language or TARGET
         counts = count(tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress)
         progress("laying out", 0.0)
@@ -120,12 +147,7 @@ class PivotTokenIndex:
             "smoothing": smoothing,
         }
         inputs = {
-            each: {
-                "pairs": len(table),
-                "occurrences": table.total,
-                "sha256": table.digest,
-                "entities": int(np.count_nonzero(counts.languages[each].entity_total)),
-            }
+            each: describe_table(table, int(np.count_nonzero(counts.languages[each].entity_total)))
             for each, table in tables.items()
         }
         sources = SourceMentions.gather(tables, counts.entity_of_row, len(counts.entities))
@@ -151,119 +173,96 @@ class PivotTokenIndex:
         scores: Scores = "raw",
         threads: int | None = None,
     ) -> list[list[Candidate]]:
-        """The k best entities for each mention, best first.
+        """Return the k best entities for each mention, best first.
 
             score(e | m) = sum over tokens t of m of  P(e | t) + lam * P(t | e)
 
-        ``lam`` may differ from the one the index was built with. With ``scores="share"`` a score is
-        divided by the sum of the scores of all entities. ``threads`` defaults to one for each core.
+        Args:
+            mentions: The mentions, as they stand in the text.
+            k: The largest number of candidates for a mention.
+            lam: Weight of the posterior, if it is not to be the one the index was built with.
+            scores: "raw", or "share" to divide by the sum of the scores of all entities.
+            threads: How many threads search; one for each core if None.
         """
-        texts = self._normalized(check_query(mentions, k))
+        texts = self._normalize(check_query(mentions, k))
         lam = self.lam if lam is None else check_weight("lam", lam)
         if scores not in ("raw", "share"):
             raise ParameterError(f"scores is {scores!r}: choose 'raw' or 'share'")
         if scores == "share" and self.parameters.get("smoothing"):
             raise ParameterError("shares are not defined with smoothing: choose scores='raw'")
-        answers: list[list[Candidate]] = []
-        for first in range(0, len(texts), _at_once(k)):
-            batch = texts[first : first + _at_once(k)]
-            hits = self.token_index.search(batch, k, lam=lam, threads=threads)
-            if scores == "share":
-                totals = np.array([self.token_index.total(text, lam=lam) for text in batch])
-                hits.score[:] = hits.score / np.maximum(totals, 1e-300)[:, np.newaxis]
-            answers += self._candidates(hits)
-        return answers
-
-    def _candidates(self, hits: Hits) -> Iterator[list[Candidate]]:
-        """Hits as candidates; all at once, because a call for each mention would cost more."""
-        there = np.arange(hits.rank.shape[1]) < hits.found[:, np.newaxis]
-        entities = self.token_index.ids(hits.rank[there])
-        every = list(map(Candidate, entities, hits.score[there].tolist()))
-        ends = np.cumsum(hits.found).tolist()
-        return (every[start:end] for start, end in zip([0, *ends], ends, strict=False))
+        return search_candidates(
+            self.token_index, texts, k, lam=lam, threads=threads, share=scores == "share"
+        )
 
     def knows(self, entities: Sequence[str]) -> list[bool]:
-        """Which of these entities can be candidates at all."""
-        places = map(self.token_index.place, entities)
+        """Return, for each entity, whether it can be a candidate at all."""
+        places = map(self.token_index.tie_order_of, entities)
         return [
             place is not None and self.token_index.reachable(place, lam=self.lam)
             for place in places
         ]
 
     def names(self, entity: str) -> list[SourceMention]:
-        """The mentions of an entity in the tables, the most frequent first; none if unknown."""
-        place = self.token_index.place(entity)
+        """Return the mentions of an entity in the tables, most frequent first; [] if unknown."""
+        place = self.token_index.tie_order_of(entity)
         return [] if place is None else self.sources.of(self.token_index.number(place))
 
     def explain(self, mention: str, entity: str, *, lam: float | None = None) -> Explanation:
-        """Why the entity has the score it has for this mention."""
+        """Return what the score of an entity for a mention is made of.
+
+        Args:
+            mention: The mention, as it stands in the text.
+            entity: The id of an entity of this index.
+            lam: Weight of the posterior, if it is not to be the one the index was built with.
+        """
         if not isinstance(mention, str) or not isinstance(entity, str):
             raise ParameterError("explain takes one mention and one entity, both strings")
         lam = self.lam if lam is None else check_weight("lam", lam)
-        place = self.token_index.place(entity)
-        if place is None:
-            raise ParameterError(f"{entity!r} is not in this index: nothing to explain")
+        (number,) = self._numbers([entity])
         return explain(
-            self.token_index,
-            self.sources,
-            self.parameters,
-            mention,
-            entity,
-            number=self.token_index.number(place),
-            lam=lam,
+            self.token_index, self.sources, self.parameters, mention, entity, number=number, lam=lam
         )
 
     def shares(
         self, mention: str, entities: Sequence[str], *, lam: float | None = None
     ) -> list[Shares]:
-        """Prior, posterior and languages of each entity's score: what ``explain`` says of them."""
+        """Return prior, posterior and languages of each entity's score, as in ``explain``."""
         lam = self.lam if lam is None else check_weight("lam", lam)
-        if self.parameters.get("fusion") == "probabilities":  # layers: seldom, and one by one
-            whole = [self.explain(mention, entity, lam=lam) for entity in entities]
-            return [Shares(each.prior, each.posterior, each.languages) for each in whole]
-        places = [self.token_index.place(entity) for entity in entities]
-        if missing := [e for e, p in zip(entities, places, strict=True) if p is None]:
-            raise ParameterError(f"{missing[0]!r} is not in this index: nothing to explain")
-        (text,) = self._normalized([mention])
-        numbers = [self.token_index.number(place) for place in places if place is not None]
-        return shares(self.token_index, self.sources, self.parameters, text, numbers, lam=lam)
+        numbers = self._numbers(entities)
+        (text,) = self._normalize([mention])
+        found = break_down(self.token_index, self.sources, self.parameters, text, numbers, lam=lam)
+        sums = (part.sum(axis=1).tolist() for part in (found.prior, found.posterior))
+        return list(map(Shares, *sums, found.languages))
 
-    def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
-        """Return how likely each candidate is the right one; ask for at least 30 candidates.
-
-        Learned on dev queries if the index was tuned, fixed otherwise: see ``Calibration``.
-        """
-        return self.calibration.probabilities(mention, candidates)
+    def _numbers(self, entities: Sequence[str]) -> list[int]:
+        """Return the inner numbers of entities; raise ParameterError if one is unknown."""
+        numbers = []
+        for entity in entities:
+            place = self.token_index.tie_order_of(entity)
+            if place is None:
+                raise ParameterError(f"{entity!r} is not in this index: nothing to explain")
+            numbers.append(self.token_index.number(place))
+        return numbers
 
     def summary(self) -> Summary:
         """Return method, language, pivots and sizes."""
-        languages = self.parameters["languages"]
-        pivots = tuple(each for each in languages if each != self.parameters["target"])
         index = self.token_index
-        return Summary(
+        return summarize(
             "PivotTokenIndex",
-            self.language,
-            pivots,
+            self.parameters,
             len(index.entities),
-            index.known,
-            index.postings,
+            tokens=index.known,
+            postings=index.postings,
         )
 
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index to a folder that ``candgen.load`` opens; what was there is replaced."""
-        index_folder.save(path, **self.contents()._asdict())
-
     def contents(self) -> Contents:
-        """What is stored."""
+        """Return what `save` writes."""
         arrays = {**self.token_index.arrays(), **add_prefix("sources", self.sources.arrays())}
         return Contents("pti", self.parameters, arrays, self.inputs)
 
     @classmethod
     def from_stored(cls, stored: StoredIndex) -> "PivotTokenIndex":
-        """The index that was saved."""
+        """Return the index that was saved."""
         parameters = stored.parameters
         token_index = TokenIndex.from_arrays(
             stored.arrays,
@@ -274,12 +273,7 @@ class PivotTokenIndex:
             strip_prefix("sources", stored.arrays), languages=parameters["languages"]
         )
         calibration = Calibration.from_stored(stored)
-        return cls(token_index, sources, parameters, stored.inputs, calibration)
+        return cls(token_index, sources, parameters, stored.inputs, calibration=calibration)
 
-    def _normalized(self, mentions: list[str]) -> list[str]:
+    def _normalize(self, mentions: list[str]) -> list[str]:
         return normalize_many(mentions, self.parameters["normalizer"], language=self.language)
-
-
-def _at_once(k: int) -> int:
-    """How many mentions to search for before turning the hits into candidates."""
-    return max(1, min(4096, 1_000_000 // k))

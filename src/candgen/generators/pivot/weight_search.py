@@ -1,7 +1,7 @@
-"""One alpha for each pivot, chosen on dev, and which pivots are worth what they take.
+"""Choose one alpha for each pivot on dev, and remove pivots that are not worth their postings.
 
 All combinations of five values for eight pivots would be too many, so one alpha is changed at a
-time, until no change gains anything. Every language is counted once; no index is laid out.
+time, until no change improves the result. Every language is counted once; no index is built.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
 from candgen.generators.inputs import TARGET
-from candgen.generators.pivot.parameters import Choice, counted
+from candgen.generators.pivot.parameters import Choice, count_languages
 from candgen.index.counts import Counts, LanguageCounts
 from candgen.index.gold_ranks import CountGrid, Weights
 from candgen.kernels.gold_ranks import count_postings
@@ -23,7 +23,7 @@ from candgen.protocols import (
     Parameters,
     Progress,
     Ranks,
-    Searched,
+    SearchResult,
     Step,
     Training,
 )
@@ -31,15 +31,15 @@ from candgen.tables.queries import Query
 
 LAMS = (0.2, 0.4, 1.0)
 ALPHAS = (0.03, 0.1, 0.4, 1.0, 3.0)
-"""Of a pivot beside a target."""
+"""Values for a pivot beside a target."""
 
 RATIOS = (0.03, 0.1, 0.3, 1.0)
-"""Of a pivot beside other pivots alone: there only ratios matter, and 1 is the most."""
+"""Values for a pivot without a target: only ratios matter, and 1 is the largest."""
 
 ROUNDS = 3
-MOST_QUERIES = 2000
+MAX_QUERIES = 2000
 EPSILON = 1e-200
-"""Added to a count it changes nothing, and one can divide by it."""
+"""A total in place of 0: adding it changes nothing, and it can be divided by."""
 
 
 class Merit(NamedTuple):
@@ -50,7 +50,7 @@ class Merit(NamedTuple):
 
     @classmethod
     def of(cls, ranks: Ranks) -> "Merit":
-        """Of the ranks of golds, none of which is beyond k."""
+        """Return the merit of the ranks of golds, none of which is beyond k."""
         inverse = np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0)
         return cls(100 * int(np.count_nonzero(ranks)) / len(ranks), float(inverse.mean()))
 
@@ -61,19 +61,18 @@ def search_weights(
     queries: Sequence[Query],
     k: int,
     *,
-    lams: Sequence[float] = LAMS,
+    lams: Sequence[float] | None = None,
     worth: float = MIN_POINTS_PER_TENTH,
     mrr: float = 1.0,
     progress: Progress | None = None,
-) -> Searched:
+) -> SearchResult:
     """Choose alpha of each pivot, and lam, by recall@k on queries plus ``mrr`` times 100 MRR.
 
-    Starting with the best alpha that is the same for all, that of one pivot after the other takes
-    the value that is best with some lam, up to three times. Then pivots are taken out, first the
-    one that is missed least, as long as one brings less than ``worth`` of these points for each
-    tenth of the index's postings that go with it; its alpha is 0. With ``worth=0`` all stay.
-    ``fixed`` are the other parameters. Of more than 2,000 queries as many are looked at, each type
-    by its share.
+    It starts with the best alpha that is the same for all pivots. Then one pivot after the other
+    gets its best value, in up to three rounds. Then pivots are removed (alpha 0), the least useful
+    first, while there is one that adds less than ``worth`` of these points for each tenth of the
+    index's postings that only it has. With ``worth=0`` all stay. ``fixed`` are the other
+    parameters. Of more than 2,000 queries, 2,000 are used, each type in proportion.
 
     >>> from candgen import MentionTable
     >>> icelandic = MentionTable.from_pairs([("Vín", "Q282"), ("Rín", "Q584")])
@@ -86,7 +85,8 @@ def search_weights(
     if not training.pivots:
         raise ParameterError("there are no pivots, and so no alphas to search: give pivots")
     if not queries:
-        raise ParameterError("there are no queries: nothing can be chosen by them")
+        raise ParameterError("there are no queries to choose weights by: give dev queries")
+    lams = LAMS if lams is None else lams
     if not lams:
         raise ParameterError("lam has no values to choose from: give at least one")
     worth = check_weight("worth", worth)
@@ -97,16 +97,16 @@ def search_weights(
             "leave these out, or try a grid of alphas"
         )
     shown = training.progress if progress is None else progress
-    some = tuple(stratified(queries, MOST_QUERIES))
+    some = tuple(take_stratified(queries, MAX_QUERIES))
     dev = _Dev.of(training, choice, some, k, [check_weight("lam", lam) for lam in lams], shown)
     return _Search(dev, worth, check_weight("mrr", mrr)).run()
 
 
-def stratified(queries: Sequence[Query], most: int) -> list[Query]:
-    """At most so many queries, in their order: of each type its share, evenly spaced.
+def take_stratified(queries: Sequence[Query], most: int) -> list[Query]:
+    """Return at most ``most`` queries, in their order, each type in proportion, evenly spaced.
 
     >>> kinds = "easy", "easy", "hard", "easy", "easy", "hard"
-    >>> [query.mention for query in stratified([Query(f"{n}", "Q1", kind)
+    >>> [query.mention for query in take_stratified([Query(f"{n}", "Q1", kind)
     ...     for n, kind in enumerate(kinds)], 3)]
     ['0', '2', '3']
     """
@@ -119,7 +119,7 @@ def stratified(queries: Sequence[Query], most: int) -> list[Query]:
 
 @dataclass(frozen=True)
 class _Dev:
-    """The counts of all languages and the queries, and what is already known about weights."""
+    """The counts of all languages, the queries, and the ranks that are already known."""
 
     grid: CountGrid
     texts: Sequence[str]
@@ -141,14 +141,14 @@ class _Dev:
         lams: Sequence[float],
         progress: Progress,
     ) -> "_Dev":
-        counts, texts = counted(training, choice, queries, progress=progress)
+        counts, texts = count_languages(training, choice, queries, progress=progress)
         grid = CountGrid.build(_without_zeros(counts), texts)
         target = None if training.target is None else training.language or TARGET
         pivots = tuple(sorted(training.pivots))
         return cls(grid, texts, queries, k, pivots, target, lams, progress)
 
     def look(self, alphas: Iterable[Mapping[str, float]]) -> list[Weights]:
-        """Find the ranks with these alphas and every lam, all that are not known at once."""
+        """Rank the golds with these alphas and every lam, all that are not known in one pass."""
         every = [Weights(alpha, lam) for alpha in alphas for lam in self.lams]
         new = [weights for weights in every if self._key(weights) not in self.known]
         if new:
@@ -160,15 +160,15 @@ class _Dev:
         return every
 
     def ranks(self, weights: Weights) -> Ranks:
-        """The ranks of the golds with weights that were looked at."""
+        """Return the ranks of the golds with weights that were looked at."""
         return self.known[self._key(weights)]
 
     def merit(self, weights: Weights) -> Merit:
-        """How good weights are that were looked at."""
+        """Return how good weights are that were looked at."""
         return Merit.of(self.ranks(weights))
 
     def entries(self, alpha: Mapping[str, float]) -> tuple[int, dict[str, int]]:
-        """How many postings an index of the target and the pivots with an alpha has.
+        """Return how many postings an index of the target and the pivots with an alpha has.
 
         Beside it, how many of them would go with each pivot.
         """
@@ -187,11 +187,10 @@ class _Dev:
 
 
 def _without_zeros(counts: Counts) -> Counts:
-    """The same counts for weights of which some are 0.
+    """Return the same counts for weights of which some are 0.
 
-    Tokens and entities of a language without weight then have totals of 0, by which nothing can
-    be divided. Next to nothing in place of 0 leaves every other total, and so every score, as
-    it is: n(t, e) is 0 wherever such a total is, and is divided by it.
+    Tokens and entities that only a language without weight has would have totals of 0, by which
+    one cannot divide. EPSILON in place of 0 leaves all other totals, and all scores, unchanged.
     """
 
     def filled(part: LanguageCounts) -> LanguageCounts:
@@ -205,7 +204,7 @@ def _without_zeros(counts: Counts) -> Counts:
 
 @dataclass
 class _Search:
-    """The way from equal alphas to the choice."""
+    """The state of a search, from equal alphas to the choice."""
 
     dev: _Dev
     worth: float
@@ -213,8 +212,8 @@ class _Search:
     steps: list[Weights] = field(default_factory=list)
     gone: dict[str, Contribution] = field(default_factory=dict)
 
-    def run(self) -> Searched:
-        """Climb, take pivots out, and climb again without them."""
+    def run(self) -> SearchResult:
+        """Climb, remove pivots, and climb again without them."""
         self.dev.progress("trying the same alpha for all on dev", 0.0)
         equal = [dict.fromkeys(self.dev.pivots, value) for value in self._equal]
         self.steps.append(self._best(self.dev.look(equal)))
@@ -227,7 +226,7 @@ class _Search:
             for each in self.steps
         )
         self.dev.progress("chosen on dev", 1.0)
-        return Searched(
+        return SearchResult(
             steps,
             tuple(pivots[pivot] for pivot in self.dev.pivots),
             self.dev.queries,
@@ -241,7 +240,7 @@ class _Search:
 
     @property
     def _equal(self) -> tuple[float, ...]:
-        """For all pivots alike: where only ratios matter, one value is as good as any."""
+        """Values that all pivots share; where only ratios matter, one value is enough."""
         return RATIOS[-1:] if self.dev.target is None else ALPHAS
 
     @property
@@ -253,11 +252,11 @@ class _Search:
         return [pivot for pivot in self.dev.pivots if self._now.alpha[pivot] > 0]
 
     def _best(self, some: Sequence[Weights]) -> Weights:
-        """The best of some; among equals the first."""
+        """Return the best of some; among equals the first."""
         return max(some, key=lambda weights: self._points(*self.dev.merit(weights)))
 
     def _points(self, recall: float, mrr: float) -> float:
-        """Recall alone would give much of the order away for one query more."""
+        """Combine recall and MRR: recall alone would sacrifice the order for one more query."""
         return recall + self.mrr * 100 * mrr
 
     def _climb(self, rounds: int, *, near: bool = False) -> None:
@@ -281,7 +280,7 @@ class _Search:
                 return
 
     def _contributions(self) -> list[Contribution]:
-        """What each pivot brings that is there now."""
+        """Return what each pivot brings that is there now."""
         self.dev.progress("trying to do without each pivot on dev", 0.0)
         total, alone = self.dev.entries(self._now.alpha)
         rest = {pivot: {**self._now.alpha, pivot: 0.0} for pivot in self._kept}
@@ -309,7 +308,7 @@ class _Search:
         )
 
     def _prune(self) -> bool:
-        """Take out, one by one, what is not worth its postings; whether anything was."""
+        """Remove, one by one, pivots that are not worth their postings; return whether any was."""
         before = len(self.gone)
         while self.worth and (poor := [each for each in self._contributions() if self._poor(each)]):
             least = min(poor, key=lambda each: (self._brought(each), -each.entries))
@@ -319,7 +318,7 @@ class _Search:
         return len(self.gone) > before
 
     def _poor(self, pivot: Contribution) -> bool:
-        """Whether it brings too little; what would leave nothing behind never does."""
+        """Return whether a pivot adds too little; never for the only one with postings."""
         return pivot.share < 1 and self._brought(pivot) < self.worth * 10 * pivot.share
 
     def _brought(self, pivot: Contribution) -> float:

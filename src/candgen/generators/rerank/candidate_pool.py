@@ -1,4 +1,4 @@
-"""What the second stage gets to see: the candidates of a mention and of its translation."""
+"""The candidates that the second stage compares: those of a mention and of its translation."""
 
 import math
 from collections.abc import Sequence
@@ -13,18 +13,18 @@ from candgen.generators.rerank.stage import Features, Stage
 from candgen.generators.rerank.weights import Weights
 
 Answer = list[tuple[str, float]]
-SCORE, LIKENESS, FREQUENCY, SAME = (
+SCORE, SIMILARITY, FREQUENCY, SAME = (
     Weights._fields.index(name) for name in ("score", "likeness", "frequency", "same")
 )
 
 
 @dataclass(frozen=True)
-class Seen:
+class CandidatePool:
     """The candidates of each mention, those with properties first, and these properties.
 
-    The first ``own`` are what the mention itself found. ``translations`` has it in other words,
-    None where it has no translation, and ``translated`` tells of each row of the features whether
-    it is the translation that the entity's name is like.
+    The first ``own`` were found by the mention itself. ``translations`` has the mention with words
+    translated, None if it has no translation. ``translated`` says for each row of the features
+    whether the entity's name is compared with the translation.
     """
 
     answers: list[Answer]
@@ -34,25 +34,26 @@ class Seen:
     translated: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(
+    def gather(
         cls,
         generator: Any,  # noqa: ANN401
         stage: Stage,
         mentions: list[str],
         k: int,
         depth: int,
-    ) -> "Seen":
-        """At least k candidates of each mention, if there are so many, ``depth`` of them compared.
+    ) -> "CandidatePool":
+        """Gather at least k candidates of each mention, if it has them; ``depth`` are compared.
 
         A mention that has a translation leaves half of the depth to it. Every candidate is compared
-        with the text that found it; one that both found with both, and the better one counts.
+        with the text that found it; one that both found is compared with both, and the better
+        comparison counts.
         """
         found = ask(generator, mentions, max(k, depth))
         half = depth // 2
-        translations = stage.translated(mentions if half else [])
+        translations = stage.translate(mentions if half else [])
         translations += [None] * (len(mentions) - len(translations))  # a depth of 1 is not shared
-        asked = [text for text in translations if text is not None]
-        others = iter(ask(generator, asked, half) if asked else [])
+        known = [text for text in translations if text is not None]
+        others = iter(ask(generator, known, half) if known else [])
         texts, answers = [], []
         for mention, text, answer in zip(mentions, translations, found, strict=True):
             texts.append(mention)
@@ -61,11 +62,11 @@ class Seen:
                 texts.append(text)
                 answers.append(next(others)[:half])
         features = stage.features(texts, answers)
-        return _merged(found, translations, answers, features)
+        return _merge(found, translations, answers, features)
 
 
 def ask(generator: Any, mentions: list[str], k: int) -> list[Answer]:  # noqa: ANN401
-    """What the generator answers, without what has no positive score."""
+    """Ask a generator, and drop candidates without a positive score."""
     found = generator.candidates(mentions, k)
     if not isinstance(found, Sequence) or len(found) != len(mentions):
         raise ParameterError(
@@ -75,10 +76,10 @@ def ask(generator: Any, mentions: list[str], k: int) -> list[Answer]:  # noqa: A
     return [[each for each in answer if 0 < each[1] < math.inf] for answer in found]
 
 
-def _merged(
+def _merge(
     found: list[Answer], translations: list[str | None], answers: list[Answer], features: Features
-) -> Seen:
-    """One list of candidates for each mention, from its answer and that to its translation."""
+) -> CandidatePool:
+    """Merge the answers to each mention and to its translation into one list."""
     rows: list[int] = []
     twice: list[tuple[int, int]] = []
     alone: list[int] = []
@@ -103,7 +104,7 @@ def _merged(
         starts.append(len(rows))
     translated = _take_better(features, twice, alone)
     kept = Features(features.values[rows], np.array(starts, np.int64), features.best[rows])
-    return Seen(merged, own, kept, translations, translated[rows])
+    return CandidatePool(merged, own, kept, translations, translated[rows])
 
 
 def _take_better(
@@ -111,8 +112,8 @@ def _take_better(
 ) -> npt.NDArray[np.bool_]:
     """Give candidates that were found ``twice`` the better of their two rows, in the first one.
 
-    Tells of each row whether it is now about the translation. Rows of the translation ``alone``
-    are no longer about the mention being the same as a name.
+    Return for each row whether it is now about the translation. Rows that only the translation
+    has, ``alone``, cannot say that the mention equals a name.
     """
     values, best = features.values, features.best
     translated = np.zeros(len(values), np.bool_)
@@ -120,9 +121,9 @@ def _take_better(
     values[alone, SAME] = 0.0
     mine, theirs = np.array(twice, np.int64).reshape(-1, 2).T
     values[mine, SCORE] = np.maximum(values[mine, SCORE], values[theirs, SCORE])
-    better = values[theirs, LIKENESS] > values[mine, LIKENESS]
+    better = values[theirs, SIMILARITY] > values[mine, SIMILARITY]
     to, of = mine[better], theirs[better]
-    for column in (LIKENESS, FREQUENCY):
+    for column in (SIMILARITY, FREQUENCY):
         values[to, column] = values[of, column]
     best[to] = best[of]
     translated[to] = True

@@ -1,10 +1,9 @@
-"""How names change from language to language: an edit model, learned from pairs of names.
+"""A learned edit distance: how names change from language to language.
 
 A name is copied symbol by symbol: each may become another or be left out, and others may be added,
-with the probabilities of a table that can be looked at. The table is learned from names of the same
-entities in two languages by expectation maximisation (Ristad and Yianilos, 1998), with the
-probability that two names are unrelated beside it. Where there is nothing to learn from, every
-change is as likely as the others.
+with the probabilities of a table. The table is learned from names of the same entities in two
+languages by expectation maximization (Ristad and Yianilos, 1998), which also estimates whether two
+names are related at all. Without pairs to learn from, all changes are equally likely.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,17 +20,17 @@ Floats = npt.NDArray[np.float64]
 
 OTHER = "\N{REPLACEMENT CHARACTER}"
 """Stands for all symbols that are not in the alphabet."""
-MOST_SYMBOLS = 255
-LONGEST = 64
+MAX_ALPHABET = 255
+MAX_LENGTH = 64
 """Longer names are not learned from."""
 ROUNDS = 6
 LOG_ODDS_RELATED = -3.0
 """Logarithm of the odds that two names of one entity are related: cautious, as many are not."""
 PRIOR_STRENGTH = 2.0
-"""A symbol is believed to behave as in the plain model as if it had been seen so often, times the
-size of the alphabet."""
+"""Strength of the plain model as a prior, in observations of a symbol for each symbol of the
+alphabet."""
 UNIFORM_SHARE = 0.1
-"""The part of what symbols are taken to be that is the same for all of them."""
+"""The part of the symbols' frequencies that is the same for all of them."""
 
 
 class Edit(NamedTuple):
@@ -50,10 +49,10 @@ class EditModel:
     """The probabilities of changes, additions and omissions over an alphabet.
 
     ``alphabet[0]`` stands for all other symbols. ``common`` is how often each symbol occurs, a
-    tenth of it being shared out evenly: no symbol is so rare that its mere presence tells much.
+    tenth of which is uniform: no symbol is so rare that it decides alone.
 
     >>> model = EditModel.learn([("vin", "wien"), ("rin", "rien")] * 9, ["vin", "wien", "rin"])
-    >>> model.likeness("vin", "wien") > model.likeness("vin", "rin")
+    >>> model.similarity("vin", "wien") > model.similarity("vin", "rin")
     True
     """
 
@@ -65,13 +64,13 @@ class EditModel:
 
     @classmethod
     def plain(cls, texts: Iterable[str]) -> "EditModel":
-        """The model before anything is learned, over the symbols of these texts.
+        """Return the model before anything is learned, over the symbols of these texts.
 
         Four symbols in five stay what they are; the rest change into any other, go, or come.
         """
         seen = np.bincount(_code_points(texts), minlength=ord(OTHER) + 1)
         seen[ord(OTHER)] = 0
-        frequent = np.argsort(-seen, kind="stable")[: MOST_SYMBOLS - 1]
+        frequent = np.argsort(-seen, kind="stable")[: MAX_ALPHABET - 1]
         known = np.sort(frequent[seen[frequent] > 0])
         alphabet = OTHER + "".join(map(chr, known.tolist()))
         size = len(alphabet)
@@ -83,17 +82,17 @@ class EditModel:
 
     @classmethod
     def learn(cls, pairs: Sequence[tuple[str, str]], texts: Iterable[str]) -> "EditModel":
-        """The model of how the second of each pair became the first, over the symbols of texts."""
+        """Learn how the second name of each pair became the first, over the symbols of texts."""
         model = cls.plain(texts)
         short = [
-            pair for pair in pairs if 0 < min(map(len, pair)) <= max(map(len, pair)) <= LONGEST
+            pair for pair in pairs if 0 < min(map(len, pair)) <= max(map(len, pair)) <= MAX_LENGTH
         ]
         if not short:
             return model
-        queries, names = (model.encoded([pair[side] for pair in short]) for side in (0, 1))
+        queries, names = (model.encode([pair[side] for pair in short]) for side in (0, 1))
         plain = model
         for _ in range(ROUNDS):
-            model = _learned(model, plain, names, queries)
+            model = _reestimate(model, plain, names, queries)
         return model
 
     @cached_property
@@ -113,54 +112,45 @@ class EditModel:
         """The same, over how common the symbols are that are made: see ``likelihood``."""
         return self.change / self.common, self.add / self.common, np.array(self.drop)
 
-    def encoded(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-        """The symbols of texts by number, one after the other, and where each text begins."""
+    def encode(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        """Return the numbers of the texts' symbols, concatenated, and where each text begins."""
         starts = np.zeros(len(texts) + 1, np.int64)
         np.cumsum([len(text) for text in texts], out=starts[1:])
         return self.numbers[_code_points(texts)], starts
 
-    def decoded(self, symbols: npt.NDArray[np.uint8]) -> str:
-        """The text of these symbols."""
+    def decode(self, symbols: npt.NDArray[np.uint8]) -> str:
+        """Return the text of these symbols."""
         return "".join(self.alphabet[number] for number in symbols.tolist())
 
-    def likeness(self, query: str, name: str) -> float:
-        """log (P(query | name) / P(query)) / length of the query, at least 0.
+    def similarity(self, query: str, name: str) -> float:
+        """Return log (P(query | name) / P(query)) / length of the query, at least 0.
 
         P(query) is the probability of its symbols, as common as they are.
         """
         if not query:
             return 0.0
-        (text, _), (symbols, _) = self.encoded([query]), self.encoded([name])
+        (text, _), (symbols, _) = self.encode([query]), self.encode([name])
         room = np.empty(len(text) + 1)
         value = kernels.likelihood(symbols, 0, len(symbols), text, *self.ratios, room)
         return max(float(value), 0.0) / len(query)
 
     def edits(self, query: str, name: str) -> list[Edit]:
-        """The likeliest way in which a name became the query, step by step."""
-        (text, _), (symbols, _) = self.encoded([query]), self.encoded([name])
+        """Return the likeliest edits that turned a name into the query, in order."""
+        (text, _), (symbols, _) = self.encode([query]), self.encode([name])
         steps = np.empty((len(query) + len(name), 2), np.int64)
         number = kernels.best_edits(symbols, text, *self.tables, steps)
-        return [
-            self._edit(name, query, symbols, text, i, j) for i, j in steps[:number][::-1].tolist()
-        ]
 
-    def _edit(
-        self,
-        name: str,
-        query: str,
-        symbols: npt.NDArray[np.uint8],
-        text: npt.NDArray[np.uint8],
-        i: int,
-        j: int,
-    ) -> Edit:
-        if i < 0:
-            return Edit("", query[j], float(self.add[text[j]]))
-        if j < 0:
-            return Edit(name[i], "", float(self.drop[symbols[i]]))
-        return Edit(name[i], query[j], float(self.change[symbols[i], text[j]]))
+        def edit(i: int, j: int) -> Edit:
+            if i < 0:
+                return Edit("", query[j], float(self.add[text[j]]))
+            if j < 0:
+                return Edit(name[i], "", float(self.drop[symbols[i]]))
+            return Edit(name[i], query[j], float(self.change[symbols[i], text[j]]))
+
+        return [edit(i, j) for i, j in steps[:number][::-1].tolist()]
 
     def notable(self, most: int = 20) -> list[Edit]:
-        """The likeliest changes of a symbol into another, or into nothing: what was learned."""
+        """Return the likeliest changes of a symbol into another, or into nothing."""
         change = self.change.copy()
         np.fill_diagonal(change, 0.0)
         size = len(self.alphabet)
@@ -173,7 +163,7 @@ class EditModel:
         return found
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Everything but the alphabet, to be stored."""
+        """Return everything but the alphabet, to be stored."""
         return {"change": self.change, "add": self.add, "drop": self.drop, "common": self.common}
 
 
@@ -181,13 +171,13 @@ def _code_points(texts: Iterable[str]) -> npt.NDArray[np.uint32]:
     return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def _learned(
+def _reestimate(
     model: EditModel,
     plain: EditModel,
     names: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]],
     queries: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]],
 ) -> EditModel:
-    """One round: count the edits that the model expects, and make a model of the counts."""
+    """Return one round: count the edits that the model expects, and make a model of the counts."""
     belief = PRIOR_STRENGTH * len(model.alphabet)
     changes, adds, drops = (belief * table for table in plain.tables)
     kernels.expect_edits(

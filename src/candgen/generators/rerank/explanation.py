@@ -1,4 +1,4 @@
-"""Why a second stage puts an entity where it does."""
+"""Why the second stage puts an entity at its place."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 
 from candgen.errors import ParameterError
 from candgen.generators.candidate import Candidate
-from candgen.generators.rerank.candidate_pool import Seen
+from candgen.generators.rerank.candidate_pool import CandidatePool
 from candgen.generators.rerank.edit_model import Edit
 from candgen.generators.rerank.stage import Stage
-from candgen.generators.rerank.translations import Word
+from candgen.generators.rerank.translations import TranslatedWord
 from candgen.generators.rerank.weights import Weights
 from candgen.protocols import Explains
 
 
 class Property(NamedTuple):
-    """One property of a candidate, and what it brings: its value times its weight.
+    """One property of a candidate; it adds its value times its weight to the candidate's value.
 
     ``leader`` is the value of the same property of the candidate that it is compared with.
     """
@@ -27,20 +27,20 @@ class Property(NamedTuple):
 
     @property
     def ahead(self) -> float:
-        """By how much it puts the entity before the one that it is compared with."""
+        """By how much it puts the entity before the leader."""
         return self.weight * (self.value - self.leader)
 
 
 @dataclass(frozen=True)
 class RerankExplanation:
-    """Where an entity stood and stands among the candidates, and what moved it.
+    """The places of an entity before and after the second stage, and what moved it.
 
-    It is compared with the ``leader``: the candidate that now stands first, or, if it is that
-    itself, with the one that the first stage had first, or else with the second one. ``spelling``
-    is its name that is most like the mention, or, where that is liker, like the ``translation``,
-    in which ``words`` are replaced. ``edits`` tell how that name becomes the one or the other,
-    which is in ``normalized``. ``before`` is 0 if only the translation found it. ``first`` is what
-    the first stage has to say about that which found it, where it can explain itself.
+    It is compared with the ``leader``: the candidate that now stands first, or, if that is the
+    entity itself, the first one of the first stage, or else the second one. ``spelling`` is its
+    name that is most similar to the mention, or to the ``translation``, in which ``words`` are
+    replaced, if that is more similar. ``edits`` turn that name into the one or the other, which is
+    in ``normalized``. ``before`` is 0 if only the translation found it. ``first`` is the first
+    stage's explanation, if it has one.
     """
 
     mention: str
@@ -54,11 +54,11 @@ class RerankExplanation:
     spelling: str
     edits: list[Edit]
     translation: str | None
-    words: list[Word]
+    words: list[TranslatedWord]
     first: Any
 
     def as_json(self) -> dict[str, Any]:
-        """All that it says, as JSON values."""
+        """Return the explanation as JSON values."""
         return {
             "mention": self.mention,
             "normalized": self.normalized,
@@ -91,27 +91,27 @@ def explain(
     stage: Stage,
     mention: str,
     entity: str,
-    seen: Seen,
+    pool: CandidatePool,
     order: Sequence[Candidate],
 ) -> RerankExplanation:
-    """Take the place of one candidate apart; ``order`` are those that were compared."""
-    (answer,), (translation,), features = seen.answers, seen.translations, seen.features
+    """Explain the place of one candidate; ``order`` are those that were compared."""
+    (answer,), (translation,), features = pool.answers, pool.translations, pool.features
     compared = [each for each, _ in answer[: len(order)]]
     if entity not in compared:
         raise ParameterError(
-            f"{entity!r} is not among the {len(order)} candidates that the second stage saw for "
-            f"{mention!r}, so that there is nothing to explain"
+            f"{entity!r} is not among the {len(order)} candidates that the second stage compared "
+            f"for {mention!r}, so there is nothing to explain"
         )
     after = [candidate.entity for candidate in order]
     row = compared.index(entity)
     leader = next((each for each in (after[0], compared[0], *after[1:2]) if each != entity), None)
     values = features.values[row].tolist()
     beside = values if leader is None else features.values[compared.index(leader)].tolist()
-    said = translation if seen.translated[row] else None
+    said = translation if pool.translated[row] else None
     (text,) = stage.texts([mention if said is None else said])
     number = int(features.best[row])
     spelling = stage.spelling(number) if number >= 0 else ""
-    before = row + 1 if row < seen.own[0] else 0
+    before = row + 1 if row < pool.own[0] else 0
     found_by = mention if before or translation is None else translation
     return RerankExplanation(
         mention,
@@ -125,6 +125,6 @@ def explain(
         spelling,
         stage.edits.edits(text, spelling) if spelling else [],
         said,
-        [] if said is None else stage.replaced(mention),
+        [] if said is None else stage.replaced_words(mention),
         generator.explain(found_by, entity) if isinstance(generator, Explains) else None,
     )

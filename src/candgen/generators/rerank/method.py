@@ -2,51 +2,30 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+from candgen.errors import check_whole_number
 from candgen.generators.pivot import method as pivot_method
-from candgen.generators.pivot.parameters import Choice
-from candgen.generators.pivot.weight_search import LAMS, search_weights
-from candgen.generators.rerank.rerank import DEPTH, Rerank, check_depth
-from candgen.protocols import (
-    MIN_POINTS_PER_TENTH,
-    Parameters,
-    Progress,
-    Ranks,
-    Searched,
-    Size,
-    Step,
-    Training,
-)
+from candgen.generators.rerank.rerank import DEPTH, Rerank
+from candgen.protocols import Parameters, Ranks, SearchResult, Size, Step, Training
 from candgen.tables.queries import Query
 
-OWN = frozenset({"depth"})
+SECOND_STAGE_OPTIONS = frozenset({"depth"})
 """Parameters of the second stage; all others are those of the first."""
 
-RECALL_FIRST = 0.1
-"""How much the order of the first stage counts in choosing its weights: little, since it will be
-changed, while what is not among the candidates at all is lost."""
+MRR_WEIGHT = 0.1
+"""Weight of MRR beside recall in choosing the weights of the first stage: small, because the
+second stage changes the order, but cannot add candidates that are missing."""
 
 
 def build(training: Training, parameters: Parameters) -> Rerank:
-    """Both stages; the weights of the second one are learned on the training's dev queries.
-
-    A pivot with alpha 0 has no postings in the index, which take much, but the second stage keeps
-    its names, which take little.
-    """
-    index = pivot_method.build(training, _first(parameters))
-    return Rerank(
-        index,
-        pivots=training.pivots,
-        target=training.target,
-        language=training.language,
-        dev=training.dev,
-        depth=_depth(parameters),
-        progress=training.progress,
-    )
+    """Build both stages; the weights of the second are learned on the training's dev queries."""
+    first = pivot_method.arguments(training, _first_stage(parameters))
+    return Rerank.build(**first, dev=training.dev, depth=_depth(parameters))
 
 
 def size(generator: Rerank) -> Size:
-    """The entries of the index, and a parameter for each symbol and count that names take."""
+    """Return the entries of the index, plus one parameter for each symbol and count of names."""
     first = pivot_method.size(generator.first_stage)
     second = sum(array.size for array in generator.stage.arrays().values())
     return Size(first.parameters + second, first.removed)
@@ -55,10 +34,10 @@ def size(generator: Rerank) -> Size:
 def ranks(
     training: Training, choices: Sequence[Parameters], queries: Sequence[Query], k: int
 ) -> list[Ranks]:
-    """The ranks that the first stage would give, for each choice."""
+    """Return the ranks that the first stage would give, for each choice."""
     for choice in choices:
         _depth(choice)
-    return pivot_method.ranks(training, [_first(choice) for choice in choices], queries, k)
+    return pivot_method.ranks(training, [_first_stage(choice) for choice in choices], queries, k)
 
 
 def search(
@@ -66,53 +45,38 @@ def search(
     fixed: Parameters,
     queries: Sequence[Query],
     k: int,
-    /,
-    *,
-    lams: Sequence[float] | None = None,
-    worth: float = MIN_POINTS_PER_TENTH,
-    progress: Progress | None = None,
-) -> Searched | None:
-    """Weights of the first stage by what is among the ``depth`` candidates that the second sees.
+    **options: Any,  # noqa: ANN401 (those of search_weights)
+) -> SearchResult | None:
+    """Search weights of the first stage by recall among the ``depth`` candidates it passes on.
 
-    How much a language is worth does not depend on the skeletons of ``sound``, which make a search
-    several times as long, so that it is done without them; the last step is what it chose, with
+    The best alphas do not depend on the consonant skeletons of the normalizer "sound", which make
+    a search several times slower. So it is done without them; the last step has its choice with
     them.
     """
-    first, depth = _first(fixed), max(k, _depth(fixed))
-    if not Choice.of(training, {**first, "alpha": 1.0}).is_plain:
-        return None
+    first, depth = _first_stage(fixed), max(k, _depth(fixed))
     quick = {**first, "normalizer": "latin"} if first["normalizer"] == "sound" else first
-    found = search_weights(
-        training,
-        quick,
-        queries,
-        depth,
-        lams=LAMS if lams is None else lams,
-        worth=worth,
-        mrr=RECALL_FIRST,
-        progress=progress,
-    )
-    if quick is first:
+    found = pivot_method.search(training, quick, queries, depth, mrr=MRR_WEIGHT, **options)
+    if quick is first or found is None:
         return found
     chosen = found.steps[-1].parameters
     (ranked,) = pivot_method.ranks(training, [{**first, **chosen}], found.queries, depth)
     return replace(found, steps=(*found.steps, Step(chosen, ranked)))
 
 
-def _first(parameters: Parameters) -> dict[str, object]:
-    rest = {name: value for name, value in parameters.items() if name not in OWN}
+def _first_stage(parameters: Parameters) -> dict[str, object]:
+    rest = {name: value for name, value in parameters.items() if name not in SECOND_STAGE_OPTIONS}
     return {"normalizer": "latin", **rest}
 
 
 def _depth(parameters: Parameters) -> int:
-    return check_depth(parameters.get("depth", DEPTH))
+    return check_whole_number("depth", parameters.get("depth", DEPTH))
 
 
 RERANK = replace(
     pivot_method.PTI,
     build=build,
     size=size,
-    options=pivot_method.PTI.options | OWN,
+    options=pivot_method.PTI.options | SECOND_STAGE_OPTIONS,
     ranks=ranks,
     search=search,
     dev=True,

@@ -1,15 +1,15 @@
-"""Names of the same entity in two languages: what the second stage learns from."""
+"""Pairs of names of the same entity in two languages, from which the second stage learns."""
 
 from collections import Counter
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-EDIT_NAMES, WORD_NAMES = 30, 4
-"""Of an entity in one table: some have thousands, and pairs are their products. Words are learned
-from the first few names, which are more often translations of each other than the rest."""
-EDIT_PAIRS, WORD_PAIRS = 30_000, 100_000
-"""Where there are more, so many are taken, evenly spread."""
+MAX_EDIT_NAMES, MAX_WORD_NAMES = 30, 4
+"""Limits for the names of an entity in one table: some have thousands, and pairs are products. The
+first few names are translations of each other more often than the rest."""
+MAX_EDIT_PAIRS, MAX_WORD_PAIRS = 30_000, 100_000
+"""Limits for the pairs; of more, evenly spaced ones are taken."""
 
 Pairs = list[tuple[str, str]]
 Names = dict[str, list[tuple[int, str]]]
@@ -17,27 +17,27 @@ Names = dict[str, list[tuple[int, str]]]
 
 
 def edit_pairs(rows: pa.Table, *, joint: bool) -> Pairs:
-    """Names of the same entity in two tables, the target's first; table 0 is the target if joint.
+    """Return names of one entity in two tables; if joint, table 0 is the target, and comes first.
 
     Where there are too many, those of entities that are spread evenly over the sorted ids.
     """
-    few = _spread(_shared(rows, joint=joint), EDIT_PAIRS)
-    names = _named(rows, few, EDIT_NAMES)
-    return _paired(few, names, names, EDIT_PAIRS, joint=joint)
+    few = _spread(_shared(rows, joint=joint), MAX_EDIT_PAIRS)
+    names = _named(rows, few, MAX_EDIT_NAMES)
+    return _paired(few, names, names, MAX_EDIT_PAIRS, joint=joint)
 
 
 def word_pairs(rows: pa.Table, written: pa.Table, into: int, *, joint: bool) -> Pairs:
-    """The same with names of table ``into``, as they are ``written``, on the other side."""
-    few = _spread(_shared(rows, joint=joint), WORD_PAIRS)
+    """Return the same with names of table ``into``, as they are ``written``, on the other side."""
+    few = _spread(_shared(rows, joint=joint), MAX_WORD_PAIRS)
     others = {
         entity: [(into, text) for _, text in mine]
-        for entity, mine in _named(written, few, WORD_NAMES).items()
+        for entity, mine in _named(written, few, MAX_WORD_NAMES).items()
     }
-    return _paired(few, _named(rows, few, WORD_NAMES), others, WORD_PAIRS, joint=joint)
+    return _paired(few, _named(rows, few, MAX_WORD_NAMES), others, MAX_WORD_PAIRS, joint=joint)
 
 
-def partner(rows: pa.Table, *, joint: bool) -> int | None:
-    """The table that shares most entities with the target, or, if not joint, with any other."""
+def choose_partner(rows: pa.Table, *, joint: bool) -> int | None:
+    """Return the table that shares most entities with the target, or, if not joint, with any."""
     shared = pa.array(_shared(rows, joint=joint), pa.large_string())
     found = rows.filter(pc.is_in(rows["entity"], value_set=shared))
     sizes = found.group_by("table").aggregate([("entity", "count_distinct")]).to_pydict()
@@ -48,7 +48,7 @@ def partner(rows: pa.Table, *, joint: bool) -> int | None:
 
 
 def _shared(rows: pa.Table, *, joint: bool) -> list[str]:
-    """The entities that the target has, or, if not joint, several tables; sorted."""
+    """Return the entities that the target has, or, if not joint, several tables; sorted."""
     if joint:
         entities = rows.filter(pc.equal(rows["table"], 0))["entity"].unique()
     else:
@@ -63,7 +63,7 @@ def _spread(entities: list[str], most: int) -> list[str]:
 
 
 def _named(rows: pa.Table, entities: list[str], most: int) -> Names:
-    """The names of these entities, of each table at most so many."""
+    """Return the names of these entities, at most ``most`` of each table."""
     chosen = rows.filter(pc.is_in(rows["entity"], value_set=pa.array(entities, pa.large_string())))
     names: Names = {}
     columns = (chosen[name].to_pylist() for name in ("entity", "table", "text"))
@@ -76,7 +76,7 @@ def _named(rows: pa.Table, entities: list[str], most: int) -> Names:
 
 
 def _paired(entities: list[str], names: Names, others: Names, most: int, *, joint: bool) -> Pairs:
-    """Every name with every other one of another table; at most so many, evenly spread."""
+    """Return all pairs of names of two tables; at most ``most``, evenly spaced."""
     pairs: Pairs = []
     for entity in entities:
         mine = [each for each in names.get(entity, ()) if each[0] == 0 or not joint]

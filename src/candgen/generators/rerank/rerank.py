@@ -1,25 +1,26 @@
-"""Rerank: the first candidates of another generator, put into a better order."""
+"""Rerank: a second stage that puts the first candidates of another generator into order."""
 
 import logging
-import math
-import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from candgen.errors import ParameterError
+from candgen.errors import ParameterError, check_whole_number
 from candgen.generators.calibration import Calibration
 from candgen.generators.candidate import Candidate, check_query
-from candgen.generators.inputs import tables_of
-from candgen.generators.nesting import pack_parts, stored_part
-from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
-from candgen.generators.rerank.candidate_pool import Answer, Seen
+from candgen.generators.index_base import IndexBase
+from candgen.generators.inputs import collect_tables
+from candgen.generators.nesting import pack_nested, stored_nested
+from candgen.generators.pivot.pivot_token_index import IndexParameters, PivotTokenIndex
+from candgen.generators.rerank.candidate_pool import Answer, CandidatePool
 from candgen.generators.rerank.explanation import RerankExplanation, explain
 from candgen.generators.rerank.stage import Features, Stage
 from candgen.generators.rerank.weights import Weights, learn_weights
+from candgen.generators.tiers import tier_scores
+from candgen.index.tie_order import tie_key
 from candgen.protocols import (
     Names,
     Progress,
@@ -29,7 +30,6 @@ from candgen.protocols import (
     is_generator,
     no_progress,
 )
-from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
@@ -37,25 +37,36 @@ from candgen.tables.source_mentions import SourceMention
 from candgen.text.normalize import check_normalizer
 
 DEPTH = 300
-AT_ONCE = 256
-"""Mentions that are put into order together."""
-
+MENTIONS_AT_ONCE = 256
 
 log = logging.getLogger("candgen")
 
 
-class Rerank:
-    """Ask a generator for ``depth`` candidates, and order them by how like the mention they are.
+@dataclass(frozen=True, repr=False, eq=False, init=False)
+class Rerank(IndexBase):
+    """Ask a generator for ``depth`` candidates, and order them by how similar their names are.
 
-    What counts is the score of the first stage, how likely the mention is a copy of one of the
-    entity's names (by edits that are learned from names of the same entities in two languages), how
-    frequent that name is, and how well known the entity: see ``Weights``. The weights are learned
-    on ``dev`` queries; without any, they are fixed ones. Words that names translate are learned
-    too: a mention that has some is also asked with their translations, see ``Lexicon``.
+    The order depends on the score of the first stage, on how likely the mention is a copy of one of
+    the entity's names (by edits that are learned from names of the same entities in two languages),
+    on how frequent that name is, and on how well known the entity is: see ``Weights``. The weights
+    are learned on ``dev`` queries; without any, they are fixed. Translations of words are learned
+    too: a mention that has some is also asked with its words translated, see ``Translations``.
 
-    The names are those of the generator, if it is a PivotTokenIndex, or of the tables that are
-    given, which may be of more languages. Neither may hold the mentions of ``dev`` queries that are
-    not easy. Names of entities that the generator does not know are learned from, and not kept.
+    Names of entities that the generator does not know are learned from, and not kept.
+
+    Args:
+        generator: The first stage: any generator, or one of your own.
+        pivots: Mention tables of other languages, by language code, from which names are taken;
+            they may be more than those of the generator. Without pivots and target, the names are
+            those of the generator, if it is a PivotTokenIndex.
+        target: The mention table of the target language. Neither it nor the pivots may hold the
+            mentions of medium and hard ``dev`` queries.
+        language: Code of the target language, which is also the language of the queries.
+        dev: Held-out queries on which the weights are learned.
+        depth: How many candidates of the first stage are put into order.
+        normalizer: Text normalizer for comparing names; independent of the first stage's.
+        weights: Weights to use in place of learned ones.
+        progress: Called with the name of the current step and the fraction of it that is done.
 
     >>> from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
     >>> icelandic = MentionTable.from_pairs(
@@ -65,6 +76,14 @@ class Rerank:
     ...  for generator in (index, Rerank(index))]
     [['Q32815', 'Q649', 'Q43347'], ['Q649', 'Q32815', 'Q43347']]
     """
+
+    first_stage: Any
+    """The generator whose candidates are put into order."""
+    stage: Stage
+    """Names of entities, the edit model, translations of words, and weights."""
+    depth: int
+    learned: Mapping[str, int]
+    """How many pairs of names, dev queries and words were learned from."""
 
     def __init__(
         self,
@@ -79,18 +98,14 @@ class Rerank:
         weights: Weights | Mapping[str, float] | None = None,
         progress: Progress = no_progress,
     ) -> None:
-        if not is_generator(generator):
-            raise ParameterError(
-                f"the generator is {generator!r}, which cannot be asked for candidates: "
-                "expected one that is built, such as a PivotTokenIndex"
-            )
-        check_depth(depth)
+        _check_generator(generator)
+        depth = check_whole_number("depth", depth)
         check_normalizer(normalizer)
-        queries = _queries(dev)
+        queries = _check_queries(dev)
         if not pivots and target is None:
-            pivots, target, spoken = _names_of(generator)
-            language = language or spoken
-        tables_of(dict(pivots or {}), target, language, {})  # refuses what is no table
+            pivots, target, own_language = _names_of(generator)
+            language = language or own_language
+        collect_tables(dict(pivots or {}), target, language, {})  # checks them
         progress("learning edits", 0.0)
         stage, pairs = Stage.build(
             dict(sorted((pivots or {}).items())),
@@ -99,30 +114,111 @@ class Rerank:
             normalizer,
             generator.knows if covers(generator) else None,
         )
-        if weights is not None:
-            stage = replace(stage, weights=_checked(weights))
-        self.first_stage: Any = generator
-        self.calibration = Calibration.default("rerank")
-        self.depth = depth
-        self.stage = stage
-        self.learned = {"pairs": pairs, "queries": 0, "words": len(stage.lexicon.words)}
+        self._set(
+            first_stage=generator,
+            stage=stage if weights is None else replace(stage, weights=_check_weights(weights)),
+            depth=depth,
+            learned={"pairs": pairs, "queries": 0, "words": len(stage.translations.words)},
+            calibration=Calibration.default("rerank"),
+        )
         if queries and weights is None:
             progress("learning weights on dev", 0.5)
-            self._learn(queries, target)
+            self._set(**vars(self._learn_weights(queries, target)))
 
-    def _learn(self, dev: list[Query], target: MentionTable | None) -> None:
-        """Choose weights by the dev queries whose gold is among the first candidates."""
+    def _set(self, **fields: object) -> Self:
+        """Set fields of a new object; the class is frozen, so only its own methods can do it."""
+        self.__dict__.update(fields)
+        return self
+
+    @classmethod
+    def build(
+        cls,
+        pivots: Mapping[str, MentionTable] | None = None,
+        target: MentionTable | None = None,
+        *,
+        language: str | None = None,
+        dev: Sequence[Query] = (),
+        depth: int = DEPTH,
+        normalizer: str = "latin",
+        threads: int = 1,
+        progress: Progress = no_progress,
+        **parameters: Unpack[IndexParameters],
+    ) -> "Rerank":
+        """Build both stages: a PivotTokenIndex, and the second stage from the same tables.
+
+        A pivot with alpha 0 takes no room in the index, but the second stage keeps its names.
+
+        Args:
+            pivots: Mention tables of related languages, by language code.
+            target: The mention table of the target language, if there is one.
+            language: Code of the target language, which is also the language of the queries.
+            dev: Held-out queries on which the weights of the second stage are learned. The tables
+                must not hold the mentions of medium and hard ones.
+            depth: How many candidates of the first stage are put into order.
+            normalizer: Text normalizer of the first stage; the second always compares names with
+                "latin".
+            threads: How many threads prepare the search.
+            progress: Called with the name of the current step and the fraction of it that is done.
+            parameters: Further parameters of `PivotTokenIndex.build`: alpha, lam, threshold,
+                tokenizer, fusion and smoothing.
+
+        Returns:
+            The generator, ready for ``candidates``, ``explain`` and ``save``.
+        """
+        index = PivotTokenIndex.build(
+            pivots,
+            target,
+            language=language,
+            normalizer=normalizer,
+            threads=threads,
+            progress=progress,
+            **parameters,
+        )
+        return cls(
+            index,
+            pivots=pivots,
+            target=target,
+            language=language,
+            dev=dev,
+            depth=depth,
+            progress=progress,
+        )
+
+    def with_weights(self, weights: Weights | Mapping[str, float], *, queries: int = 0) -> "Rerank":
+        """Return the same generator with other weights of the second stage.
+
+        Args:
+            weights: A finite number for each field of ``Weights``.
+            queries: How many dev queries they were learned from, for ``learned``.
+        """
+        stage = replace(self.stage, weights=_check_weights(weights))
+        return self._copy(stage=stage, learned={**self.learned, "queries": queries})
+
+    def with_first_stage(self, generator: Any) -> "Rerank":  # noqa: ANN401 (any generator)
+        """Return the same second stage over another generator.
+
+        Args:
+            generator: The new first stage, with the same entities as the old one.
+        """
+        _check_generator(generator)
+        return self._copy(first_stage=generator)
+
+    def _copy(self, **changes: object) -> Self:
+        made = object.__new__(type(self))
+        return made._set(**{**vars(self), **changes})
+
+    def _learn_weights(self, dev: list[Query], target: MentionTable | None) -> "Rerank":
+        """Return the generator with weights from the dev queries whose gold the pool has."""
         _warn_of_leaks(dev, target)
-        seen = self._seen([query.mention for query in dev], self.depth)
-        starts = seen.features.starts
+        pool = self._pool([query.mention for query in dev], self.depth)
+        starts = pool.features.starts
         gold = np.full(len(dev), -1, np.int64)
-        for number, (query, answer) in enumerate(zip(dev, seen.answers, strict=True)):
+        for number, (query, answer) in enumerate(zip(dev, pool.answers, strict=True)):
             compared = answer[: starts[number + 1] - starts[number]]
             places = (at for at, (entity, _) in enumerate(compared) if entity == query.entity)
             gold[number] = next((starts[number] + at for at in places), -1)
-        weights = learn_weights(seen.features.values, starts, gold)
-        self.stage = replace(self.stage, weights=weights)
-        self.learned["queries"] = int(np.count_nonzero(gold >= 0))
+        weights = learn_weights(pool.features.values, starts, gold)
+        return self.with_weights(weights, queries=int(np.count_nonzero(gold >= 0)))
 
     @property
     def weights(self) -> Weights:
@@ -135,28 +231,32 @@ class Rerank:
         return self.stage.language
 
     def candidates(self, mentions: Sequence[str], k: int = 30) -> list[list[Candidate]]:
-        """The k best entities for each mention, best first.
+        """Return the k best entities for each mention, best first.
 
         With v the sum of weights times properties, the first ``depth`` of the generator have
 
             score = 1 + (1 + v / (1 + |v|)) / 2
 
         and those that come after them, in their order, s / (1 + s), s being their score there.
+
+        Args:
+            mentions: The mentions, as they stand in the text.
+            k: The largest number of candidates for a mention.
         """
-        asked = check_query(mentions, k)
+        checked = check_query(mentions, k)
         answers: list[list[Candidate]] = []
-        for first in range(0, len(asked), AT_ONCE):
-            seen = self._seen(asked[first : first + AT_ONCE], k)
-            scores, starts = self._scores(seen.features), seen.features.starts
-            for number, answer in enumerate(seen.answers):
-                answers.append(_ordered(answer, scores[starts[number] : starts[number + 1]], k))
+        for first in range(0, len(checked), MENTIONS_AT_ONCE):
+            pool = self._pool(checked[first : first + MENTIONS_AT_ONCE], k)
+            scores, starts = self._scores(pool.features), pool.features.starts
+            for number, answer in enumerate(pool.answers):
+                answers.append(_order(answer, scores[starts[number] : starts[number + 1]], k))
         return answers
 
-    def _seen(self, mentions: list[str], k: int) -> Seen:
-        return Seen.of(self.first_stage, self.stage, mentions, k, self.depth)
+    def _pool(self, mentions: list[str], k: int) -> CandidatePool:
+        return CandidatePool.gather(self.first_stage, self.stage, mentions, k, self.depth)
 
     def _scores(self, features: Features) -> npt.NDArray[np.float64]:
-        # Not a product of matrices, which may round a row otherwise in other company.
+        # Not a matrix product, which may round a row differently in another batch.
         value = np.zeros(len(features.values), np.float64)
         for weight, column in zip(self.weights, features.values.T, strict=True):
             value += weight * column
@@ -181,37 +281,28 @@ class Rerank:
         first = self.first_stage
         return list(first.names(entity)) if isinstance(first, Names) else []
 
-    def probabilities(self, mention: str, candidates: Sequence[tuple[str, float]]) -> list[float]:
-        """Return how likely each candidate is the right one; ask for at least 30 candidates.
-
-        Learned on dev queries if the index was tuned, fixed otherwise: see ``Calibration``.
-        """
-        return self.calibration.probabilities(mention, candidates)
-
     def summary(self) -> Summary:
         """Return method, language, pivots and sizes, those of the first stage."""
         first = self.first_stage
         known = first.summary() if isinstance(first, Summarizes) else Summary("", None, (), None)
         return known._replace(method="Rerank", language=self.language or known.language)
 
-    def __repr__(self) -> str:
-        return str(self.summary())
-
     def explain(self, mention: str, entity: str) -> RerankExplanation:
-        """Why the entity stands where it does, and where the first stage had it."""
-        check_query([mention], 1)
-        seen = self._seen([mention], self.depth)
-        scores = self._scores(seen.features)
-        order = _ordered(seen.answers[0], scores, len(scores))
-        return explain(self.first_stage, self.stage, mention, entity, seen, order)
+        """Return where an entity stands, where the first stage had it, and what moved it.
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write both stages to a folder that ``candgen.load`` opens."""
-        index_folder.save(path, **self.contents()._asdict())
+        Args:
+            mention: The mention, as it stands in the text.
+            entity: The id of one of the candidates that are put into order for it.
+        """
+        check_query([mention], 1)
+        pool = self._pool([mention], self.depth)
+        scores = self._scores(pool.features)
+        order = _order(pool.answers[0], scores, len(scores))
+        return explain(self.first_stage, self.stage, mention, entity, pool, order)
 
     def contents(self) -> Contents:
-        """What is stored: the generator, and beside it the second stage."""
-        described, arrays, inputs = pack_parts([self.first_stage], "second stage")
+        """Return what `save` writes: the first stage, and beside it the second."""
+        described, arrays, inputs = pack_nested([self.first_stage], "second stage")
         parameters = {
             "depth": self.depth,
             "learned": self.learned,
@@ -223,26 +314,31 @@ class Rerank:
         )
 
     @classmethod
-    def from_stored(cls, stored: StoredIndex, open_part: Callable[[StoredIndex], Any]) -> "Rerank":
-        """What was saved; ``open_part`` makes a generator of what is stored of it."""
-        made = cls.__new__(cls)
-        made.calibration = Calibration.from_stored(stored)
-        made.first_stage = open_part(stored_part(stored, 0))
-        made.depth = stored.parameters["depth"]
-        made.learned = stored.parameters["learned"]
-        made.stage = Stage.from_stored(stored.parameters, strip_prefix("stage", stored.arrays))
-        return made
+    def from_stored(
+        cls, stored: StoredIndex, open_nested: Callable[[StoredIndex], Any]
+    ) -> "Rerank":
+        """Return what was saved; ``open_nested`` opens the first stage inside it."""
+        (first,) = stored_nested(stored)
+        made = object.__new__(cls)
+        return made._set(
+            first_stage=open_nested(first),
+            stage=Stage.from_stored(stored.parameters, strip_prefix("stage", stored.arrays)),
+            depth=stored.parameters["depth"],
+            learned=stored.parameters["learned"],
+            calibration=Calibration.from_stored(stored),
+        )
 
 
-def check_depth(depth: object) -> int:
-    """A number of candidates."""
-    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-        raise ParameterError(f"depth is {depth!r}: expected a whole number of at least 1")
-    return depth
+def _check_generator(generator: object) -> None:
+    if not is_generator(generator):
+        raise ParameterError(
+            f"the generator is {generator!r}, which cannot be asked for candidates: "
+            "expected one that is built, such as a PivotTokenIndex"
+        )
 
 
-def _queries(dev: object) -> list[Query]:
-    """Dev queries as a list."""
+def _check_queries(dev: object) -> list[Query]:
+    """Return dev queries as a list; raise ParameterError for anything else."""
     if not isinstance(dev, Sequence) or not all(isinstance(each, Query) for each in dev):
         raise ParameterError(
             f"dev is {dev!r:.60}: expected a list of queries, such as [Query('Vín', 'Q1741')]"
@@ -250,31 +346,22 @@ def _queries(dev: object) -> list[Query]:
     return list(dev)
 
 
-def _ordered(answer: Answer, scores: npt.NDArray[np.float64], k: int) -> list[Candidate]:
-    """The first k by their new scores, then those that have none, in their order.
-
-    Equal scores are ordered as everywhere: the shorter id first, then the smaller one. Where
-    s / (1 + s) would make one number of two, the worse gets the next smaller one.
-    """
+def _order(answer: Answer, scores: npt.NDArray[np.float64], k: int) -> list[Candidate]:
+    """Return the first k by their new scores, then those without one, in their order."""
     near = np.arange(len(scores))
     if len(scores) > k:
         near = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
-    mine = [answer[at][0] for at in near.tolist()]
-    first = sorted(zip((-scores[near]).tolist(), map(len, mine), mine, strict=True))
-    ordered = [Candidate(entity, -score) for score, _, entity in first[:k]]
-    before, last = math.inf, 1.0
-    for entity, given in answer[len(scores) : k]:
-        score = float(given)
-        last = min(score / (1.0 + score), math.nextafter(last, 0.0) if score < before else last)
-        before = score
-        ordered.append(Candidate(entity, last))
-    return ordered
+    compared = [Candidate(answer[at][0], float(scores[at])) for at in near.tolist()]
+    compared.sort(key=lambda candidate: (-candidate.score, tie_key(candidate.entity)))
+    rest = answer[len(scores) : k]
+    below = tier_scores((float(score) for _, score in rest), tiers_left=0, last=1.0)
+    return [*compared[:k], *map(Candidate, (entity for entity, _ in rest), below)]
 
 
 def _names_of(
     generator: Any,  # noqa: ANN401
 ) -> tuple[dict[str, MentionTable], MentionTable | None, str | None]:
-    """The tables that a PivotTokenIndex was built from, from the mentions that it keeps."""
+    """Return the tables that a PivotTokenIndex was built from, by the mentions that it keeps."""
     if not isinstance(generator, PivotTokenIndex):
         raise ParameterError(
             f"{type(generator).__name__} does not keep the names of its entities: "
@@ -286,7 +373,7 @@ def _names_of(
 
 
 def _warn_of_leaks(dev: list[Query], target: MentionTable | None) -> None:
-    """Say so if queries that should be difficult are in the training data."""
+    """Log a warning if medium or hard queries are in the training data."""
     if target is None:
         return
     wanted = {(query.mention, query.entity) for query in dev if query.type in ("medium", "hard")}
@@ -299,7 +386,7 @@ def _warn_of_leaks(dev: list[Query], target: MentionTable | None) -> None:
         )
 
 
-def _checked(weights: Weights | Mapping[str, float]) -> Weights:
+def _check_weights(weights: Weights | Mapping[str, float]) -> Weights:
     given = weights._asdict() if isinstance(weights, Weights) else weights
     if (
         not isinstance(given, Mapping)

@@ -1,7 +1,7 @@
 """The distinct spellings of every entity, in few bytes: what a mention is compared with.
 
-A symbol is one byte, whatever the script, and what languages spell alike is kept once. A count is
-kept as a logarithm in one byte: nobody needs to know whether a name was seen 1,000 or 1,050 times.
+A symbol is one byte, whatever the script, and a spelling that several languages share is kept once.
+A count is stored as a logarithm in one byte: 1,000 and 1,050 occurrences need not be distinguished.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,8 +19,8 @@ from candgen.tables.mention_table import MentionTable
 from candgen.tables.string_table import StringTable
 from candgen.text.normalize import normalize_many
 
-STEPS = 8
-"""Steps of a stored logarithm for each doubling."""
+STEPS_PER_DOUBLING = 8
+"""Steps of a stored decode_logarithm for each doubling."""
 _ROWS_AT_ONCE = 1 << 18
 
 Bytes = npt.NDArray[np.uint8]
@@ -34,12 +34,10 @@ def normalized_rows(
     *,
     longest: int | None = None,
 ) -> pa.Table:
-    """The rows of all tables: entity, text after the normalizer, count and number of the table.
+    """Return the rows of all tables: entity, normalized text, count and number of the table.
 
-    Of texts, only so many symbols are kept.
-
-    ``languages`` says which language the normalizer is told for each table. Rows of which the
-    normalizer leaves nothing are left out.
+    ``languages`` has the language of each table for the normalizer. Texts are cut after ``longest``
+    symbols; rows whose text is empty are left out.
     """
     parts = []
     for number, (name, table) in enumerate(tables.items()):
@@ -62,9 +60,9 @@ def normalized_rows(
 class Spellings:
     """Spellings ``first[e]`` to ``first[e + 1] - 1`` are those of entity e, most frequent first.
 
-    Spelling i is ``symbols[start[i]:start[i + 1]]``, in the numbers of an edit model, and ``count``
-    has its logarithm. ``popularity`` has that of all counts of an entity, ``languages`` how many
-    tables have it. ``entities`` are sorted by their bytes.
+    Spelling i is ``symbols[start[i]:start[i + 1]]``, in the numbers of an edit model, and
+    ``count[i]`` the logarithm of its count. ``popularity`` has the logarithm of all counts of an
+    entity, ``languages`` how many tables have it. ``entities`` are sorted by their bytes.
     """
 
     entities: StringTable
@@ -77,7 +75,7 @@ class Spellings:
 
     @classmethod
     def build(cls, rows: pa.Table, model: EditModel) -> "Spellings":
-        """What ``normalized_rows`` gave, by entity."""
+        """Group what ``normalized_rows`` returned by entity."""
         spelled = (
             rows.group_by(["entity", "text"], use_threads=False)
             .aggregate([("count", "sum")])
@@ -89,24 +87,24 @@ class Spellings:
             .sort_by("entity")
         )
         sizes = spelled["entity"].combine_chunks().dictionary_encode().indices.to_numpy()
-        symbols, start = model.encoded(spelled["text"].to_pylist())
+        symbols, start = model.encode(spelled["text"].to_pylist())
         first = np.concatenate(([0], np.cumsum(np.bincount(sizes))))
         return cls(
             StringTable.from_arrow(whole["entity"].combine_chunks()),
             _narrow(first),
             symbols,
             _narrow(start),
-            _logarithms(spelled["count_sum"].to_numpy()),
-            _logarithms(whole["count_sum"].to_numpy()),
+            _encode_logarithm(spelled["count_sum"].to_numpy()),
+            _encode_logarithm(whole["count_sum"].to_numpy()),
             np.minimum(whole["table_count_distinct"].to_numpy(), 255).astype(np.uint8),
         )
 
     def places(self, entities: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Where entities stand, -1 for those that are not there."""
+        """Return where entities stand, -1 for those that are not there."""
         return self.entities.places(entities)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Everything, to be stored."""
+        """Return everything, to be stored."""
         return {
             "first": self.first,
             "symbols": self.symbols,
@@ -119,7 +117,7 @@ class Spellings:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> "Spellings":
-        """The spellings that ``arrays`` describe."""
+        """Return the spellings that ``arrays`` describe."""
         names = ("first", "symbols", "start", "count", "popularity", "languages")
         return cls(
             entities=StringTable(**strip_prefix("entity", arrays)),
@@ -127,20 +125,21 @@ class Spellings:
         )
 
 
-def logarithm(stored: npt.NDArray[Any]) -> Floats:
-    """log(1 + count) of counts that are stored as logarithms.
+def decode_logarithm(stored: npt.NDArray[Any]) -> Floats:
+    """Return log(1 + count) of counts that are stored as logarithms.
 
-    >>> [round(float(x), 2) for x in np.expm1(logarithm(_logarithms(np.array([0, 1, 9, 1000]))))]
+    >>> stored = _encode_logarithm(np.array([0, 1, 9, 1000]))
+    >>> [round(float(x), 2) for x in np.expm1(decode_logarithm(stored))]
     [0.0, 1.0, 9.37, 1023.0]
     """
-    return stored.astype(np.float64) * float(np.log(2.0) / STEPS)
+    return stored.astype(np.float64) * float(np.log(2.0) / STEPS_PER_DOUBLING)
 
 
-def _logarithms(counts: npt.NDArray[Any]) -> Bytes:
-    steps: Floats = np.minimum(np.rint(STEPS * np.log2(1.0 + counts)), 255)
+def _encode_logarithm(counts: npt.NDArray[Any]) -> Bytes:
+    steps: Floats = np.minimum(np.rint(STEPS_PER_DOUBLING * np.log2(1.0 + counts)), 255)
     return steps.astype(np.uint8)
 
 
 def _narrow(numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """The same numbers in four bytes each, where that is enough."""
+    """Return the same numbers in four bytes each, if they fit."""
     return numbers.astype(np.uint32) if numbers[-1] < 2**32 else numbers

@@ -1,4 +1,4 @@
-"""The second stage itself: what it knows of entities, and the order in which it puts them."""
+"""The second stage: names of entities, learned edits and translations, and the features."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
 from candgen.generators.rerank.edit_model import EditModel
-from candgen.generators.rerank.name_pairs import edit_pairs, partner, word_pairs
-from candgen.generators.rerank.spellings import Spellings, logarithm, normalized_rows
-from candgen.generators.rerank.translations import Lexicon, Word
-from candgen.generators.rerank.weights import FIXED, Weights
-from candgen.kernels.edit_model import likeness_rows
+from candgen.generators.rerank.name_pairs import choose_partner, edit_pairs, word_pairs
+from candgen.generators.rerank.spellings import Spellings, decode_logarithm, normalized_rows
+from candgen.generators.rerank.translations import TranslatedWord, Translations
+from candgen.generators.rerank.weights import DEFAULT_WEIGHTS, Weights
+from candgen.kernels.edit_model import similarity_rows
 from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import normalize_many
@@ -25,20 +25,20 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Answers = Sequence[Sequence[tuple[str, float]]]
 
-LEAST_SHARE = 1e-300
-"""A score that is less of the best one counts as so much: its logarithm must be finite."""
-LONGEST = 1000
-"""Symbols of a mention or name that are compared: the rest of a longer one tells nothing new."""
-WRITTEN = "default"
-"""The normalizer under which words keep their script: translations are asked of a generator, which
-may or may not romanise."""
+MIN_SCORE_SHARE = 1e-300
+"""A score that is less of the best one counts as so much: its decode_logarithm must be finite."""
+MAX_SYMBOLS = 1000
+"""How many symbols of a mention or name are compared."""
+SCRIPT_NORMALIZER = "default"
+"""A normalizer that keeps the script: the first stage is asked with translations, and it may or may
+not romanize."""
 
 
 @dataclass(frozen=True)
 class Features:
     """The properties of candidates, a row each: those of query q are the rows from ``starts[q]``.
 
-    Columns are those of ``Weights``. ``best`` is the spelling that is most like the mention.
+    Columns are those of ``Weights``. ``best`` is the spelling that is most similar to the mention.
     """
 
     values: Floats
@@ -52,7 +52,7 @@ class Stage:
 
     spellings: Spellings
     edits: EditModel
-    lexicon: Lexicon
+    translations: Translations
     weights: Weights
     normalizer: str
     language: str | None
@@ -66,64 +66,68 @@ class Stage:
         normalizer: str,
         knows: Knows | None = None,
     ) -> tuple["Stage", int]:
-        """What the tables tell, with fixed weights; beside it, how many pairs edits come from.
+        """Learn a stage with fixed weights; return it and how many pairs the edits come from.
 
         Edits are learned from names of the same entity in the target and in a pivot, or, without a
         target, in two pivots. Words are translated into one language: the one with most to learn
-        from. Only names of entities that somebody ``knows`` are kept.
+        from. Only names of entities that the generator ``knows`` are kept.
         """
         tables = {**({} if target is None else {"": target}), **pivots}
         spoken = {name: name or language for name in tables}
-        rows = normalized_rows(tables, normalizer, spoken, longest=LONGEST)
+        rows = normalized_rows(tables, normalizer, spoken, longest=MAX_SYMBOLS)
         if not len(rows):
-            raise ParameterError("no name is left after normalising: there is nothing to compare")
+            raise ParameterError("no name is left after normalizing: there is nothing to compare")
         joint = target is not None
         pairs = edit_pairs(rows, joint=joint)
         model = EditModel.learn(pairs, rows["text"].to_pylist())
-        into = partner(rows, joint=joint)
+        into = choose_partner(rows, joint=joint)
         words: list[tuple[str, str]] = []
         if into is not None:
             name = list(tables)[into]
-            written = normalized_rows({name: tables[name]}, WRITTEN, spoken, longest=LONGEST)
+            written = normalized_rows(
+                {name: tables[name]}, SCRIPT_NORMALIZER, spoken, longest=MAX_SYMBOLS
+            )
             words = word_pairs(rows, written, into, joint=joint)
         spellings = Spellings.build(_known(rows, knows), model)
-        stage = cls(spellings, model, Lexicon.learn(words), FIXED, normalizer, language)
+        stage = cls(
+            spellings, model, Translations.learn(words), DEFAULT_WEIGHTS, normalizer, language
+        )
         return stage, len(pairs)
 
     def texts(self, mentions: Sequence[str]) -> list[str]:
-        """Mentions as they are compared."""
+        """Normalize mentions as they are compared, and cut long ones."""
         texts = normalize_many(mentions, self.normalizer, language=self.language)
-        return [text[:LONGEST] for text in texts]
+        return [text[:MAX_SYMBOLS] for text in texts]
 
-    def translated(self, mentions: Sequence[str]) -> list[str | None]:
-        """Mentions with some of their words translated; None where that changes nothing."""
+    def translate(self, mentions: Sequence[str]) -> list[str | None]:
+        """Translate words of mentions; None where that changes nothing."""
         texts = self.texts(mentions)
-        written = normalize_many(mentions, WRITTEN, language=self.language)
-        found = self.lexicon.translated(texts, written)
+        written = normalize_many(mentions, SCRIPT_NORMALIZER, language=self.language)
+        found = self.translations.translate(texts, written)
         seen = self.texts([each or "" for each in found])
         return [
             None if new == text else other
             for text, new, other in zip(texts, seen, found, strict=True)
         ]
 
-    def replaced(self, mention: str) -> list[Word]:
-        """The words of a mention that have translations."""
+    def replaced_words(self, mention: str) -> list[TranslatedWord]:
+        """Return the words of a mention that have translations."""
         (text,) = self.texts([mention])
-        return [entry for word in text.split() if (entry := self.lexicon.entry(word))]
+        return [entry for word in text.split() if (entry := self.translations.entry(word))]
 
     def features(self, mentions: Sequence[str], answers: Answers) -> Features:
-        """The properties of the candidates of each mention, which have positive scores."""
+        """Return the properties of the candidates of each mention, which have positive scores."""
         spellings = self.spellings
         sizes = np.array([len(answer) for answer in answers], np.int64)
         starts = np.concatenate(([0], np.cumsum(sizes)))
         query_of = np.repeat(np.arange(len(sizes)), sizes)
         entity_of = spellings.places([entity for answer in answers for entity, _ in answer])
         scores = np.array([score for answer in answers for _, score in answer], np.float64)
-        texts, text_starts = self.edits.encoded(self.texts(mentions))
+        texts, text_starts = self.edits.encode(self.texts(mentions))
         values = np.zeros((len(scores), len(Weights._fields)), np.float64)
         best = np.empty(len(scores), np.int64)
-        likeness, frequency, same = (np.empty(len(scores), np.float64) for _ in range(3))
-        likeness_rows(
+        similarity, frequency, same = (np.empty(len(scores), np.float64) for _ in range(3))
+        similarity_rows(
             query_of,
             texts,
             text_starts,
@@ -134,36 +138,36 @@ class Stage:
             spellings.count,
             self.edits.ratios,
             best,
-            likeness,
+            similarity,
             frequency,
             same,
         )
         known = entity_of >= 0
         tops = np.maximum.reduceat(scores, starts[:-1][sizes > 0]) if len(scores) else scores
         share = scores / np.repeat(tops, sizes[sizes > 0])
-        values[:, 0] = np.log(np.maximum(share, LEAST_SHARE))
-        values[:, 1] = likeness
-        values[:, 2] = logarithm(frequency)
-        values[known, 3] = logarithm(spellings.popularity[entity_of[known]])
+        values[:, 0] = np.log(np.maximum(share, MIN_SCORE_SHARE))
+        values[:, 1] = similarity
+        values[:, 2] = decode_logarithm(frequency)
+        values[known, 3] = decode_logarithm(spellings.popularity[entity_of[known]])
         values[known, 4] = np.log1p(spellings.languages[entity_of[known]], dtype=np.float64)
         values[:, 5] = same
         return Features(values, starts, best)
 
     def spelling(self, number: int) -> str:
-        """A spelling, as it is compared."""
+        """Return a spelling, as it is compared."""
         start, end = self.spellings.start[number : number + 2].tolist()
-        return self.edits.decoded(self.spellings.symbols[start:end])
+        return self.edits.decode(self.spellings.symbols[start:end])
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """What is stored in arrays."""
+        """Return what is stored in arrays."""
         return {
             **add_prefix("spellings", self.spellings.arrays()),
             **add_prefix("edits", self.edits.arrays()),
-            **add_prefix("lexicon", self.lexicon.arrays()),
+            **add_prefix("lexicon", self.translations.arrays()),
         }
 
     def parameters(self) -> dict[str, Any]:
-        """What is stored beside the arrays."""
+        """Return what is stored beside the arrays."""
         return {
             "alphabet": self.edits.alphabet,
             "weights": self.weights._asdict(),
@@ -175,11 +179,11 @@ class Stage:
     def from_stored(
         cls, parameters: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
     ) -> "Stage":
-        """The stage that was stored."""
+        """Return the stage that was stored."""
         return cls(
             Spellings.from_arrays(strip_prefix("spellings", arrays)),
             EditModel(parameters["alphabet"], **strip_prefix("edits", arrays)),
-            Lexicon.from_arrays(strip_prefix("lexicon", arrays)),
+            Translations.from_arrays(strip_prefix("lexicon", arrays)),
             Weights(**parameters["weights"]),
             parameters["normalizer"],
             parameters["language"],
@@ -187,7 +191,7 @@ class Stage:
 
 
 def _known(rows: pa.Table, knows: Knows | None) -> pa.Table:
-    """The rows of entities that can be asked for."""
+    """Return the rows of entities that can be asked for."""
     if knows is None:
         return rows
     entities = rows["entity"].unique()

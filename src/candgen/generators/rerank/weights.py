@@ -1,4 +1,4 @@
-"""The weights of the second stage: what they weigh, and how dev chooses them."""
+"""The weights of the second stage, and how they are learned on dev."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,11 @@ from candgen.generators.conditional_logit import Floats, Integers
 
 
 class Weights(NamedTuple):
-    """What each property of a candidate weighs; a candidate's value is the sum of the products.
+    """The weight of each property of a candidate; its value is the sum of weights x properties.
 
     - ``score``: log of its score in the first stage over the best one's;
-    - ``likeness``: how likely the mention, or its translation, is a copy of its likeliest name, see
-      ``EditModel``;
+    - ``likeness``: the similarity of the mention, or of its translation, and the most similar name,
+      see ``EditModel.similarity`` (the name is that in stored indexes);
     - ``frequency``: log(1 + count) of that name;
     - ``popularity``: log(1 + count) of all its names together;
     - ``languages``: how many languages have it;
@@ -28,14 +28,16 @@ class Weights(NamedTuple):
     same: float
 
 
-FIXED = Weights(score=1.5, likeness=4.0, frequency=0.2, popularity=0.0, languages=3.0, same=1.5)
-"""Where there is no dev data. Rounded from what dev chose for several languages."""
+DEFAULT_WEIGHTS = Weights(
+    score=1.5, likeness=4.0, frequency=0.2, popularity=0.0, languages=3.0, same=1.5
+)
+"""Used without dev queries. Rounded from what was learned for several languages."""
 
 
 def learn_weights(
-    features: Floats, starts: Integers, gold: Integers, *, fixed: Weights = FIXED
+    features: Floats, starts: Integers, gold: Integers, *, fixed: Weights = DEFAULT_WEIGHTS
 ) -> Weights:
-    """The weights under which the golds are likeliest, held to the fixed ones.
+    """Return the weights under which the golds are likeliest, with a penalty for leaving ``fixed``.
 
     Rows ``starts[q]`` to ``starts[q + 1] - 1`` of ``features`` are the candidates of query q, and
     ``gold[q]`` the row of its gold, -1 if it is not among them: see ``conditional_logit``.

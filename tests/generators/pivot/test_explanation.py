@@ -1,4 +1,4 @@
-"""What scores are made of, of several entities at once: the same as `explain` says of each."""
+"""Explanations: the shares of several entities at once are those that `explain` gives for each."""
 
 import pytest
 from hypothesis import given, settings
