@@ -143,7 +143,9 @@ def test_the_best_generator_is_kept_and_no_other(training):
 
 
 def test_an_unknown_parameter_is_refused(training):
-    with pytest.raises(ParameterError, match="'mu' is no parameter of this method: use alpha, lam"):
+    with pytest.raises(
+        ParameterError, match="'mu' is not a parameter of this method: use alpha, lam"
+    ):
         tune(PTI, training, QUERIES, grid={"mu": [1]})
     with pytest.raises(ParameterError, match="at least one"):
         tune(PTI, training, QUERIES, grid={"lam": []})
