@@ -57,13 +57,12 @@ METHODS = (
     "with_weights",
 )
 GENERATORS = ("Cascade", "Charagram", "PivotTokenIndex", "Rerank", "WikiPriors")
-NOT_YET = {
-    *("Auto", "PivotRanking", "Report", "Split", "build_auto", "evaluate", "rank_pivots", "split"),
-    *("CandgenError", "CharNgrams", "MentionTable", "Query", "WholeMention", "Words"),
-}
-"""Public names whose docstrings this test does not check yet."""
 CALLABLES = [
     *("Candidate", "Cascade", "Explanation", "Rerank", "check_generator", "load"),
+    *("CharNgrams", "Query", "WholeMention", "Words"),
+    *("MentionTable.from_pairs", "MentionTable.read", "MentionTable.write"),
+    *("Auto", "PivotRanking", "Report", "Split", "build_auto", "evaluate", "rank_pivots", "split"),
+    *("Report.recall", "Report.mrr", "Report.compare", "Report.interval", "Report.write_results"),
     *(
         f"{name}.{method}"
         for name in GENERATORS
@@ -74,8 +73,7 @@ CALLABLES = [
 
 
 def test_every_public_name_is_listed():
-    assert {name.split(".")[0] for name in CALLABLES} | NOT_YET == {*candgen.__all__}
-    assert NOT_YET.isdisjoint(CALLABLES)
+    assert {name.split(".")[0] for name in CALLABLES} == {*candgen.__all__} - {"CandgenError"}
 
 
 @pytest.mark.parametrize("name", CALLABLES)
@@ -92,7 +90,7 @@ def test_every_parameter_is_explained(name):
 
 def explains(text, parameter):
     """Whether a docstring has a line for a parameter, or mentions it as code."""
-    return re.search(rf"^ +{parameter}: \S|``{parameter}``", text, re.MULTILINE) is not None
+    return re.search(rf"^ +{parameter}: \S|``{parameter}\b", text, re.MULTILINE) is not None
 
 
 def test_the_check_of_parameters_can_fail():

@@ -117,7 +117,10 @@ class Report:
         type: str | None = None,  # noqa: A002
         unlike: bool = False,
     ) -> Interval:
-        """Return the 95% bootstrap interval of what ``recall(name, k, type=, unlike=)`` returns."""
+        """Return the 95% bootstrap interval of recall@``k`` of ``name``.
+
+        Like ``recall``, it takes all queries, or those of ``type`` or ``unlike`` only.
+        """
         ranks = self.ranks(name, type=type, unlike=unlike)
         return metrics.bootstrap(100 * metrics.hits(ranks, self._check_k(k)))
 

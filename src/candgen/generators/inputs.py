@@ -19,7 +19,7 @@ def resolve_alphas(
         return dict.fromkeys(pivots, check_weight("alpha", alpha))
     if unknown := sorted(set(alpha) - set(pivots)):
         raise ParameterError(
-            f"alpha is given for {', '.join(map(repr, unknown))}, which is no pivot: "
+            f"alpha is given for {', '.join(map(repr, unknown))}, which is not a pivot: "
             f"the pivots are {', '.join(map(repr, pivots)) or 'none'}"
         )
     if missing := sorted(set(pivots) - set(alpha)):

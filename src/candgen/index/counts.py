@@ -157,7 +157,7 @@ def _number_entities(
 
 
 def _with_tokens(rows: _Rows, tokenizer: Tokenizer, language: str, *, warn: bool) -> _Rows:
-    """Return the rows that have a token. Two marks with nothing between them are no mention."""
+    """Return the rows that have a token. A text with nothing between the two marks is dropped."""
     _, start, end = rows.symbols
     least = max(tokenizer.low, 3) if tokenizer.bounded else tokenizer.low
     present = end - start >= least

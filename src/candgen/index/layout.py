@@ -37,7 +37,7 @@ class Postings(NamedTuple):
 class Background(NamedTuple):
     """What additive smoothing adds: to each prior of a token, and to each posterior of an entity.
 
-    It is the same for all entities, or for all tokens, so it is no posting: see ``fusion``.
+    It is the same for all entities, or for all tokens, so it is not a posting: see ``fusion``.
     """
 
     token: Floats

@@ -3,7 +3,8 @@
 Nodes are numbered level by level, and within a level in the order of their symbols, so that the
 children of a node stand side by side, in order. The number of a node is the number of its token;
 node 0 is the root. Numbers depend on the set of tokens alone, not on the order they came in.
-A wildcard is one more symbol: ``a*c`` is a child of ``a*``, and that, which is no token, of ``a``.
+A wildcard is one more symbol: ``a*c`` is a child of ``a*``, which is a child of ``a`` and not a
+token itself.
 """
 
 from bisect import bisect_left
@@ -111,7 +112,7 @@ class _Form(NamedTuple):
 
     @property
     def ends_hidden(self) -> bool:
-        """Whether the wildcard is the last symbol: then this is no token, but leads to some."""
+        """Whether the wildcard is the last symbol: this is then only the start of a token."""
         return 0 < self.hidden == self.n - 1
 
     @property
@@ -147,7 +148,7 @@ class VocabularyBuilder:
         self._forms = _forms(tokenizer)
         tokens = [form for form in self._forms if form.n >= tokenizer.low and not form.ends_hidden]
         self.lengths = np.array([form.n for form in tokens], np.int64)
-        # Those that are no tokens come first, so that the rows of tokens are a slice.
+        # Nodes that are not tokens come first, so that the rows of tokens are a slice.
         inner = [_Form(0, 0), *(form for form in self._forms if form not in tokens)]
         self._inner = len(inner)
         self._row = {form: row for row, form in enumerate([*inner, *tokens])}

@@ -95,7 +95,7 @@ def new_space() -> Space:
 def decode_block(data, bit, most, space):
     """Decompress what follows a block's marker and checksum; returns its length and the next bit.
 
-    The length is MORE if the data ends before the block does, and BAD if it is no block.
+    The length is MORE if the data ends before the block does, and BAD if it is not a block.
     ``most`` is how many bytes a block of this stream may have.
     """
     end = 8 * (len(data) - PADDING)

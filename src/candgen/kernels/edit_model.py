@@ -156,8 +156,8 @@ def expect_edits(names, queries, model, common, odds, changes, adds, drops):
 
     ``names`` and ``queries`` are (symbols, offsets). Two names of one entity need not be related
     (Germany, Deutschland): a pair counts by the probability that the query was copied from the name
-    rather than made up of symbols as ``common`` as they are, where ``odds`` is the logarithm of the
-    odds beforehand.
+    rather than composed of symbols as ``common`` as they are, where ``odds`` is the logarithm of
+    the odds beforehand.
     """
     change, add, drop = model
     total = 0.0

@@ -43,7 +43,7 @@ _HAS_LINK, _HAS_BRACKET, _UNWANTED, _HAS_DEEPER_LINK = 1, 2, 4, 8
 
 @kernel
 def _end_of_target(text, start, stop, template):
-    """Return the place of the first pipe, ``stop`` if there is none, -1 if it is no target.
+    """Return the place of the first pipe, ``stop`` if there is none, -1 if it is not a target.
 
     If it has a template, the first of which begins at ``template``, it may be one.
     """
@@ -154,7 +154,7 @@ def _most_links(kinds, starts, ends):
 def _match_brackets(text, kinds, starts, ends, pairs, unwanted, letters, first, last):
     """Write where the links begin and end, in the order of their beginnings; returns how many.
 
-    The end is 0 for brackets that are no link, and negative for heads: see ``find_links``.
+    The end is 0 for brackets that are not a link, and negative for heads: see ``find_links``.
 
     Open links stand on a stack. Templates and references are a world of their own, so each has a
     part of the stack: from ``base`` to ``height``. A link of an outer part cannot be closed in it.
@@ -264,8 +264,8 @@ def find_links(text, letters, templates, references, tables):
     Links inside each other would take quadratic room. So of a link that has links in a template
     only the start is given, up to the braces of its first template. And of one that has links as
     an image has them in its caption, only the head is given, up to the first pipe, if there is a
-    colon before it: without, it is no image, and MediaWiki takes it for text. Returns also how
-    many of these heads there are.
+    colon before it: without one, MediaWiki takes it for text. Returns also how many of these heads
+    there are.
     """
     room = len(text)
     kinds = np.empty(room, dtype=np.uint8)

@@ -43,7 +43,10 @@ class MentionTable:
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[Pair]) -> "MentionTable":
-        """Make a table of (mention, entity), which counts 1, or (mention, entity, count)."""
+        """Return a table of ``pairs``: (mention, entity), with count 1, or with a third value.
+
+        The order of pairs does not matter; the counts of equal ones are added.
+        """
         if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
             raise ParameterError(
                 f"pairs is {shown(pairs)}, expected a list or another iterable of "
@@ -60,11 +63,12 @@ class MentionTable:
 
     @classmethod
     def read(cls, path: FilePath, *, skip_bad_rows: bool = False) -> "MentionTable":
-        """Read .tsv, .jsonl or .ndjson, each also with .gz, or .parquet, a file or a folder.
+        """Read .tsv, .jsonl or .ndjson, each also with .gz, or .parquet.
 
-        TSV has a header row, UTF-8 text and no quoting; the columns mention and entity, and count
-        if there is one, may be in any order among others. A bad row raises a TableError that names
-        its line; with `skip_bad_rows` it is left out, counted in `skipped`, and logged.
+        ``path`` is a file, or a folder of Parquet files. TSV has a header row, UTF-8 text and no
+        quoting; the columns mention, entity and optionally count may be in any order among others.
+        A bad row raises a TableError that names its line; with ``skip_bad_rows`` it is left out,
+        counted in ``skipped``, and logged.
         """
         rows = read_rows(path, skip_bad_rows=skip_bad_rows)
         try:
@@ -73,9 +77,9 @@ class MentionTable:
             raise TableError(f"{path}: {error}") from error
 
     def write(self, path: FilePath, *, metadata: Mapping[str, str] | None = None) -> None:
-        """Write the whole table, or nothing, in the format of the suffix.
+        """Write the table to ``path``, in the format of its suffix; atomic.
 
-        The same table always gives the same bytes. Only Parquet stores `metadata`, by default the
+        The same table always gives the same bytes. Only Parquet stores ``metadata``, by default the
         table's own.
         """
         write_rows(path, self._arrow, self._metadata if metadata is None else metadata)

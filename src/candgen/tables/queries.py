@@ -15,7 +15,7 @@ EASY, MEDIUM, HARD = TYPES = ("easy", "medium", "hard")
 
 
 class Query(NamedTuple):
-    """A mention, its gold entity, and how difficult it is to find that."""
+    """A ``mention``, its gold ``entity``, and its ``type``: easy, medium, hard, or None."""
 
     mention: str
     entity: str

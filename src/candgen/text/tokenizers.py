@@ -42,6 +42,9 @@ class Symbols(NamedTuple):
 class CharNgrams:
     """Every character n-gram of the mention between two boundary marks, with repetition.
 
+    ``low`` and ``high`` are the smallest and the largest n. A character is a code point, or with
+    ``unit="grapheme"`` a grapheme cluster.
+
     >>> CharNgrams(2, 3).tokens("ab")
     ['^a', 'ab', 'b$', '^ab', 'ab$']
 
@@ -93,7 +96,7 @@ class CharNgrams:
 
 @dataclass(frozen=True)
 class Words:
-    """Maximal runs of letters, marks and digits, or of anything but white space.
+    """Maximal runs of letters, marks and digits, or with ``unit="spaced"`` of non-spaces.
 
     >>> Words().tokens("Saint-Pierre, 2nd")
     ['Saint', 'Pierre', '2nd']

@@ -137,7 +137,7 @@ def test_weights_are_refused(value):
     ("options", "sentence"),
     [
         ({"threshold": 1.5}, "threshold is 1.5: expected a probability"),
-        ({"alpha": {"is": 1, "da": 1}}, "alpha is given for 'da', which is no pivot"),
+        ({"alpha": {"is": 1, "da": 1}}, "alpha is given for 'da', which is not a pivot"),
         ({"alpha": {}}, "alpha has no value for the pivot 'is'"),
         ({"language": "is"}, "'is' is the name of the target and of a pivot"),
         ({"pivots": {}, "target": None}, "nothing to build from"),

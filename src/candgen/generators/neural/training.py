@@ -238,7 +238,7 @@ def _train(
 def _sources(
     tables: Mapping[str, MentionTable], english: MentionTable, names: Names, space: Integers
 ) -> SourceMentions:
-    """Return the mentions of the space's entities, with their English names if "en" is no pivot."""
+    """Return the mentions of the entities, with English names if "en" is not a pivot."""
     position = np.full(len(names) + 1, -1, np.int64)  # the last one is for entities without a name
     position[space] = np.arange(len(space))
     shown = dict(tables)

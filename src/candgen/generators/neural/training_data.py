@@ -22,7 +22,7 @@ RECALL_AT = 30
 
 
 class Dev(NamedTuple):
-    """Queries that say when to stop: ``name`` is that of the gold, -1 if it is no candidate.
+    """Queries that say when to stop: ``name`` is that of the gold, -1 if it is not a candidate.
 
     ``before`` counts the entities of the same name that stand before the gold among equals.
     """
