@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from candgen.dumps.file_errors import explain_write_errors
 from candgen.errors import StorageError
-from candgen.storage.atomic import try_lock, write_text
+from candgen.storage.atomic import lock_file, write_text
 
 _PLAN = "plan.json"
 _LOCK = "lock"
@@ -46,22 +46,20 @@ class Workspace:
         write_text(self.folder / _PLAN, wanted)
 
     def _make_and_lock(self) -> BinaryIO:
+        """Make the folder if need be, and lock it against other runs."""
         try:
             while True:
                 self.folder.mkdir(exist_ok=True)
                 try:
-                    file = (self.folder / _LOCK).open("ab")
+                    file = lock_file(self.folder / _LOCK)
                 except FileNotFoundError:  # another run has just removed the folder
                     continue
-                if not try_lock(file):
-                    file.close()
-                    raise StorageError(
-                        f"another run is at work in {self.folder}: wait for it, or choose another "
-                        "output"
-                    )
-                if _has_name(file, self.folder / _LOCK):
+                if file is not None:
                     return file
-                file.close()  # it is the lock of a run that has just removed the folder
+                raise StorageError(
+                    f"another run is at work in {self.folder}: wait for it, or choose another "
+                    "output"
+                )
         except StorageError:
             raise
         except OSError as error:
@@ -158,11 +156,3 @@ class Workspace:
                 for path in sorted(made.iterdir(), key=lambda path: (path.name == last, path.name)):
                     path.replace(output / path.name)
         self.discard()
-
-
-def _has_name(file: BinaryIO, path: Path) -> bool:
-    """Return whether an open file is still the one at the path."""
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
