@@ -16,7 +16,7 @@ project = "candgen"
 author = "The candgen developers"
 version = release = installed_version()
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 4
 smartquotes = False  # they would make a dash of the -- of an option
 default_role = "literal"

@@ -54,17 +54,17 @@ def measured(tmp_path, monkeypatch):
     """Cells of two settings of one pair, as a run of benchmarks/recall.py keeps them."""
     pytest.importorskip("sklearn", reason="needs scikit-learn: pip install --group bench")
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    import recall_cells
-    from recall_rows import ROWS
+    import recall_results
+    from recall_methods import ROWS
 
-    monkeypatch.setattr(recall_cells, "FOLDER", tmp_path / "recall")
+    monkeypatch.setattr(recall_results, "FOLDER", tmp_path / "recall")
     queries = {"digest": "d", "unlike": [True, True, False], "settings": ["zero-shot", "joint"]}
-    recall_cells.write_json(recall_cells.path_of("mk-bg", "all", "queries"), queries)
+    recall_results.write_json(recall_results.path_of("mk-bg", "all", "queries"), queries)
     for setting in ("zero-shot", "joint"):
         for number, method in enumerate(ROWS):
             seconds = {"tuning": 1.0, "building": 2.345, "query": 0.001}
             ranks = [1, number, 0] if method != "rerank" else [0, 0, 1]
-            recall_cells.Cell(
+            recall_results.Cell(
                 "mk-bg", setting, method, "d", ranks, {"lam": 0.4}, ["bg"], seconds, 1_234_567, "s"
             ).write()
     return tmp_path

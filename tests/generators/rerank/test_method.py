@@ -1,6 +1,6 @@
 """Rerank as a method."""
 
-from candgen.evaluation.evaluate import tune
+from candgen.evaluation.tune import tune
 from candgen.generators import METHODS
 from candgen.protocols import Training
 from candgen.text.normalize import normalize_many
