@@ -17,6 +17,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 ANY = sys.maxsize
+_MODULE_SKIP = re.compile(r"\('.*', \d+, ['\"](?:Skipped: )?(.*)['\"]\)")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -87,10 +88,10 @@ def _skips(case: ElementTree.Element) -> Iterator[Skip]:
     for element in case.iter("skipped"):
         if element.get("type") != "pytest.xfail":
             name = f"{case.get('classname')}::{case.get('name')}"
-            reason = element.get("message") or ""
-            if module := re.fullmatch(r"\('.*', \d+, ['\"](?:Skipped: )?(.*)['\"]\)", reason):
-                reason = module[1]  # of a whole module: a tuple, as text
-            yield Skip(name, reason)
+            texts = (element.get("message") or "", element.text or "")
+            # The reason of a whole module is in a tuple, as text, in one of the two.
+            found = next(filter(None, map(_MODULE_SKIP.fullmatch, texts)), None)
+            yield Skip(name, found[1] if found else texts[0])
 
 
 def unexpected(skips: Sequence[Skip], expected: Sequence[Expected] = EXPECTED) -> list[Skip]:

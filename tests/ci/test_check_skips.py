@@ -8,10 +8,16 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED = '<testcase classname="tests.test_a" name="test_one" time="0.1"/>'
-MODULE = (
-    '<testcase classname="" name="tests.spark.test_extract"><skipped type="pytest.skip" message="'
+REASON = (
     "('tests/spark/test_extract.py', 39, 'Skipped: PySpark is not installed: make test-extras')"
-    '">x</skipped></testcase>'
+)
+MODULE = (
+    '<testcase classname="" name="tests.spark.test_extract">'
+    f'<skipped type="pytest.skip" message="{REASON}">x</skipped></testcase>'
+)
+WITH_XDIST = (
+    '<testcase classname="" name="tests.spark.test_extract">'
+    f'<skipped message="collection skipped">{REASON}</skipped></testcase>'
 )
 
 
@@ -34,8 +40,9 @@ def written(path, *cases):
     return str(path)
 
 
-def test_expected_skips_are_counted_by_reason(script, tmp_path, capsys):
-    first = written(tmp_path / "a.xml", PASSED, skipped("there is no GPU here"), MODULE)
+@pytest.mark.parametrize("module", [MODULE, WITH_XDIST])
+def test_expected_skips_are_counted_by_reason(script, tmp_path, capsys, module):
+    first = written(tmp_path / "a.xml", PASSED, skipped("there is no GPU here"), module)
     second = written(tmp_path / "b.xml", skipped("there is no GPU here"), PASSED)
     assert script.main([first, second]) == 0
     assert capsys.readouterr().out.splitlines() == [
