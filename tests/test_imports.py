@@ -1,11 +1,14 @@
-"""An optional package is imported by one file only, so that everything else works without it."""
+"""Optional packages are imported by one file each; the documented layers are the checked ones."""
 
 import ast
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "candgen"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "candgen"
 OPTIONAL = {
     "babel": ["integrations/cldr.py"],
     "epitran": ["text/ipa.py"],
@@ -50,3 +53,14 @@ def test_optional_packages_are_imported_in_one_place(package):
 def test_imports_are_found_wherever_they_stand():
     text = "import a.b, c\ndef f():\n    from d.e import g\n    from . import h\n"
     assert imported_packages(text) == {"a", "c", "d"}
+
+
+def test_the_layers_of_the_design_page_are_those_that_are_checked():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    (contract,) = (each for each in settings["contracts"] if each["type"] == "layers")
+    checked = [re.findall(r"\w+", layer) for layer in contract["layers"]]
+    page = (ROOT / "docs" / "design.md").read_text("utf-8")
+    shown = [
+        re.findall(r"`(\w+)`", row) for row in re.findall(r"^\| \d+ \| .*$", page, re.MULTILINE)
+    ]
+    assert [set(layer) for layer in shown] == [set(layer) - {"__main__"} for layer in checked]
