@@ -67,7 +67,12 @@ def check_whole_number(name: str, value: object, *, minimum: int = 1) -> int:
 
 def check_number(name: str, value: object, *, minimum: float = 0.0) -> float:
     """Return a finite number of at least ``minimum``; raise ParameterError otherwise."""
-    number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    try:
+        number = (
+            math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+        )
+    except OverflowError:  # an integer of more than 308 digits
+        number = math.inf
     if not minimum <= number < math.inf:
         raise ParameterError(
             f"{name} is {shown(value)}: expected a finite number of at least {minimum:g}"

@@ -167,6 +167,9 @@ class TokenIndexed(Protocol):
 class Index(Generator, Names, Covers, Probabilities, Summarizes, Storable, Protocol):
     """What ``candgen.load`` returns; some are ``Explains``, ``Staged`` or ``Nests`` as well."""
 
+    def validate(self) -> None:
+        """Raise ValueError unless everything that was stored is valid."""
+
 
 def is_generator(value: object) -> TypeGuard[Generator]:
     """Return whether a value can be asked for candidates; a class cannot, only its instances.

@@ -1,6 +1,7 @@
 """``candgen info``: indexes, tables and datasets."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -18,7 +19,7 @@ def test_info_for_programs(cli, world, index):
     found = json.loads(cli("info", index, "--format", "json").out)
     assert found["kind"] == "pti"
     assert found["format_version"] == 2
-    assert found["verified"] is True
+    assert found["verified"] is False
     assert found["language"] == "fo"
     assert found["languages"]["is"] == {
         "role": "pivot",
@@ -57,7 +58,7 @@ def test_info_for_people(cli, index):
     rows = [line.split() for line in shown.splitlines()]
     assert ["postings", "16"] in rows
     assert ["is", "pivot", "0.5", "3", "6", "3"] in [row[:6] for row in rows]
-    assert "sizes and checksums are right" in shown
+    assert "unchanged since it was verified" in shown
 
 
 def test_info_names_pivots_that_do_not_count(cli, world, tmp_path):
@@ -77,11 +78,12 @@ def test_info_finds_damage(cli, world, tmp_path):
     assert damaged.name in result.err
 
 
-def test_info_of_a_large_index_checks_sums_on_demand(cli, index, monkeypatch):
-    monkeypatch.setattr("candgen.storage.index_folder.HASHED_ON_LOAD", 0)
-    assert "--verify compares" in cli("info", index).out
-    assert json.loads(cli("info", index, "--format", "json").out)["verified"] is False
-    assert "sizes and checksums" in cli("info", index, "--verify").out
+def test_info_verifies_what_is_new_or_on_demand(cli, index, tmp_path):
+    assert "--verify reads it again" in cli("info", index).out
+    assert json.loads(cli("info", index, "--verify", "--format", "json").out)["verified"] is True
+    shutil.copytree(index, tmp_path / "copy")
+    assert "sizes and checksums are right" in cli("info", tmp_path / "copy").out
+    assert "unchanged since it was verified" in cli("info", tmp_path / "copy").out
 
 
 def test_info_does_not_need_numba(index):

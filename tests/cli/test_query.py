@@ -126,7 +126,7 @@ def test_options_are_looked_for_in_the_signature(cli, indexes, monkeypatch):
         def explain(self, mention, entity):
             raise AssertionError("not to be called with lam")
 
-    monkeypatch.setattr(candgen, "load", lambda path: Loose())
+    monkeypatch.setattr(candgen, "load", lambda path, **_: Loose())
     (answer,) = cli("query", "any", "Vín", "--lam", "0.25").answers
     assert answer["candidates"] == [{"entity": "Q1", "score": 0.25}]
     done = cli("explain", "any", "Vín", "Q1", "--lam", "0.25")

@@ -64,10 +64,11 @@ def test_files_are_named_after_their_content(folder):
         assert entry["sha256"] == digest.split()[0]
 
 
-def test_a_large_index_is_not_hashed_unless_asked(folder, monkeypatch):
-    monkeypatch.setattr(index_folder, "HASHED_ON_LOAD", -1)
+def test_an_index_that_was_saved_here_is_not_hashed_unless_asked(folder, monkeypatch):
     monkeypatch.setattr(array_file.hashlib, "file_digest", lambda *_: pytest.fail("hashed"))
-    index_folder.load(folder)
+    assert index_folder.load(folder).is_verified
+    with pytest.raises(pytest.fail.Exception):
+        index_folder.load(folder, verify=True)
 
 
 def test_forty_arrays_open_in_milliseconds(tmp_path):
@@ -180,7 +181,7 @@ def test_a_damaged_file_is_refused_by_name(folder, name, damage):
     path = file_of(folder, name)
     damage(path)
     assert str(path) in refusal(index_folder.load, folder)
-    assert str(path) in refusal(index_folder.verify, folder)
+    assert str(path) in refusal(index_folder.load, folder, verify=True)
 
 
 @pytest.mark.parametrize(
@@ -206,28 +207,13 @@ def test_a_bit_flipped_anywhere_is_found(tmp_path):
                 os.pwrite(file.fileno(), bytes([byte ^ 1 << at % 8]), at)
                 assert str(path) in refusal(index_folder.load, folder), at
                 os.pwrite(file.fileno(), bytes([byte]), at)
-    assert index_folder.verify(folder)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_large_index_is_verified_on_demand(folder, monkeypatch, name):
-    monkeypatch.setattr(index_folder, "HASHED_ON_LOAD", -1)
-    path = file_of(folder, name)
-    data = bytearray(path.read_bytes())
-    data[-1] ^= 1  # the last byte of the data, or of the header where there is none
-    path.write_bytes(data)
-    assert str(path) in refusal(index_folder.verify, folder)
-    assert str(path) in refusal(index_folder.load, folder, verify=True)
-    if name == "nothing":
-        assert str(path) in refusal(index_folder.load, folder)
-    else:
-        index_folder.load(folder)
+    assert not index_folder.load(folder).is_verified
 
 
 @pytest.mark.parametrize("damage", [truncate, empty, lengthen, replace_by_pickle])
 @pytest.mark.parametrize("name", NAMES)
-def test_sizes_and_headers_of_a_large_index_are_checked_at_once(folder, monkeypatch, name, damage):
-    monkeypatch.setattr(index_folder, "HASHED_ON_LOAD", -1)
+def test_sizes_and_headers_are_checked_without_checksums(folder, monkeypatch, name, damage):
     path = file_of(folder, name)
     damage(path)
+    monkeypatch.setattr(index_folder, "check_sha256", lambda *_: None)
     assert str(path) in refusal(index_folder.load, folder)

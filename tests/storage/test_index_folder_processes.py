@@ -147,28 +147,30 @@ def test_a_reader_while_a_writer_replaces(processes, folder, tmp_path):
 
 
 def test_a_reader_that_is_overtaken_between_manifest_and_arrays(folder, monkeypatch):
-    real, overtaken = index_folder.open_array, []
+    real, overtaken = index_folder.open_regular_file, []
 
-    def open_array(path, *arguments, **options):
-        if not overtaken:
+    def open_file(path):
+        if path.suffix == ".npy" and not overtaken:
             overtaken.append(path)
             index_folder.save(folder, **content(2))
-        return real(path, *arguments, **options)
+        return real(path)
 
-    monkeypatch.setattr(index_folder, "open_array", open_array)
+    monkeypatch.setattr(index_folder, "open_regular_file", open_file)
     assert_holds(folder, content(2))
 
 
 def test_a_reader_that_is_overtaken_for_ever_gives_up(folder, monkeypatch):
-    saved = []
+    real, saved = index_folder.open_regular_file, []
 
-    def open_array(path, *arguments, **options):
+    def open_file(path):
+        if path.name == index_folder.MANIFEST:
+            return real(path)
         saved.append(len(saved) % 2 + 1)
         index_folder.save(folder, **content(saved[-1]))
         raise FileNotFoundError(errno.ENOENT, "gone", str(path))
 
     monkeypatch.setattr(index_folder, "_MAX_ATTEMPTS", 5)
-    monkeypatch.setattr(index_folder, "open_array", open_array)
+    monkeypatch.setattr(index_folder, "open_regular_file", open_file)
     assert "try again later" in refusal(index_folder.load, folder)
     assert len(saved) == 5
 

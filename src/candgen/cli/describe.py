@@ -74,11 +74,12 @@ def _describe_pti(stored: "StoredIndex") -> dict[str, Any]:
 def _describe_extras(stored: "StoredIndex") -> dict[str, Any]:
     """Return what was stored with a generator: its calibration, and names to show."""
     described: dict[str, Any] = {}
-    if "calibration.queries" in stored.arrays:
-        described["calibrated_on"] = int(stored.arrays["calibration.queries"][0])
-    if "descriptions.ids.offsets" in stored.arrays:
-        described["described_entities"] = len(stored.arrays["descriptions.ids.offsets"]) - 1
-        described["types"] = len(stored.arrays["descriptions.types.offsets"]) - 1
+    # A kind that this version does not know may have other arrays of these names.
+    if (queries := stored.arrays.get("calibration.queries")) is not None and queries.size == 1:
+        described["calibrated_on"] = int(queries.item())
+    if {"descriptions.ids.offsets", "descriptions.types.offsets"} <= set(stored.arrays):
+        described["described_entities"] = stored.arrays["descriptions.ids.offsets"].size - 1
+        described["types"] = stored.arrays["descriptions.types.offsets"].size - 1
     return described
 
 
@@ -88,7 +89,7 @@ def _describe_nested(stored: "StoredIndex") -> dict[str, Any]:
     # A string table has the offset of each end, and one more for the first beginning.
     for what, end, extra in (("entities", ".entities.offsets", 1), ("postings", ".blocks.key", 0)):
         sizes = {
-            f".{name}".removesuffix(end).removeprefix("."): len(array) - extra
+            f".{name}".removesuffix(end).removeprefix("."): array.size - extra
             for name, array in stored.arrays.items()
             if f".{name}".endswith(end)
         }

@@ -107,7 +107,7 @@ def evaluate(
         progress(f"reading {queries}", 0.0)
         found = _read_queries(queries, fold, skip_bad_rows=skip_bad_rows)
         report = candgen.evaluate(
-            {each.language: candgen.load(each.path) for each in named},
+            {each.language: candgen.load(each.path, progress=progress) for each in named},
             found.queries,
             ks=ks or (10, 20, 30),
             normalizer=normalizer or found.normalizer,

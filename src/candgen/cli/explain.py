@@ -43,7 +43,7 @@ def explain(
 
     with progress_bar() as progress:
         progress(f"opening {index}", 0.0)
-        generator = candgen.load(index)
+        generator = candgen.load(index, progress=progress)
         if not isinstance(generator, Explains):
             raise ParameterError(
                 f"the generator in {index} cannot explain its candidates: use an index of the "

@@ -86,7 +86,7 @@ def query(
     _check_utf8(given)
     with progress_bar() as progress:
         progress(f"opening {index}", 0.0)
-        generator: Any = candgen.load(index)
+        generator: Any = candgen.load(index, progress=progress)
     reject_unsupported(index, generator.candidates, options)
     write_answers = _writer(form, generator)
     for start in range(0, len(given), per_batch):

@@ -32,6 +32,8 @@ from candgen.tables.queries import Query
 DEPTH = 30
 """How many candidates the softmax sums over; the probabilities of later ones are not summed."""
 PREFIX = "calibration"
+MAX_WEIGHT = 1e6
+"""Far beyond any weight that is learned, and small enough that no probability overflows."""
 
 Link = Literal["log", "value"]
 LINKS: Mapping[str, Link] = {"rerank": "value"}
@@ -109,11 +111,13 @@ class Calibration:
         try:
             weights = Weights(*arrays["weights"].tolist())
             queries = int(arrays["queries"][0])
-        except (KeyError, IndexError, TypeError) as error:
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
             raise StorageError(
                 f"{stored.path} has a calibration that this version of candgen cannot read: "
                 "tune the index again"
             ) from error
+        if not (all(abs(each) < MAX_WEIGHT for each in weights) and weights.slope > 0 <= queries):
+            raise StorageError(f"{stored.path} has an invalid calibration: tune the index again")
         return cls(LINKS.get(stored.kind, "log"), weights, queries)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:

@@ -159,6 +159,10 @@ class Cascade(IndexBase):
             postings=sum(each.postings or 0 for each in known) or None,
         )
 
+    def validate(self) -> None:
+        """Raise ValueError unless the only parameter is valid."""
+        check_flag("fill", self.fill)
+
     def contents(self) -> Contents:
         """Return what `save` writes: the contents of each generator, under its own prefix."""
         described, arrays, inputs = pack_nested(self.nested, "cascade")

@@ -24,6 +24,13 @@ class IndexBase(ABC):
         """Return what `save` writes."""
 
     @abstractmethod
+    def validate(self) -> None:
+        """Raise ValueError unless everything that was stored is valid: a stranger may have made it.
+
+        Nested generators are validated when they are opened.
+        """
+
+    @abstractmethod
     def summary(self) -> Summary:
         """Return method, language, pivots and sizes."""
 

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from candgen.errors import ParameterError
+from candgen.errors import ParameterError, check_whole_number
 from candgen.generators.candidate import check_weight
+from candgen.storage.validation import check_mapping, check_text, check_texts
 from candgen.tables.mention_table import MentionTable
+from candgen.text.normalize import check_normalizer
 
 TARGET = "target"
 """The name of the target's language where none is given."""
@@ -69,3 +71,17 @@ def describe_table(table: MentionTable, entities: int) -> dict[str, Any]:
         "sha256": table.digest,
         "entities": entities,
     }
+
+
+def validate_shared(parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the parameters that most generators store are valid."""
+    check_normalizer(check_text("normalizer", parameters["normalizer"]))
+    for name in ("language", "target"):
+        if parameters[name] is not None:
+            check_text(name, parameters[name])
+    for language in check_texts("languages", parameters["languages"]):
+        described = check_mapping("an input", inputs[language])
+        check_text("a checksum", described["sha256"])
+        for name, number in described.items():
+            if name != "sha256":
+                check_whole_number(name, number, minimum=0)

@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.errors import StorageError, TableError, check_whole_number
+from candgen.errors import StorageError, TableError, check_flag, check_whole_number
 from candgen.generators.calibration import Calibration
 from candgen.generators.candidate import Candidate, check_query, search_candidates
 from candgen.generators.index_base import IndexBase, summarize
-from candgen.generators.inputs import TARGET, collect_tables, describe_table
+from candgen.generators.inputs import TARGET, collect_tables, describe_table, validate_shared
 from candgen.generators.tiers import ask_in_turn
 from candgen.index.counts import count
 from candgen.index.pooling import pool
@@ -23,6 +23,7 @@ from candgen.index.token_index import TokenIndex
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
+from candgen.storage.validation import check_texts
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.source_mentions import SourceMention, SourceMentions
 from candgen.text.normalize import check_normalizer, normalize_many
@@ -194,6 +195,19 @@ class WikiPriors(IndexBase):
         """Return method, language, pivots and sizes."""
         entities = len(self._any_tier.entities)
         return summarize("WikiPriors", self.parameters, entities, postings=self.postings)
+
+    def validate(self) -> None:
+        """Raise ValueError unless arrays and parameters are as ``build`` makes them."""
+        validate_shared(self.parameters, self.inputs)
+        check_flag("released", self.parameters["released"])
+        entities = len(self._any_tier.entities)
+        for plan in self.parameters["tiers"]:
+            check_texts("the languages of a tier", plan["languages"])
+        for tier in self.tiers.values():
+            tier.validate(partial=True)
+            if len(tier.blocks.token_total) != 1:
+                raise ValueError("a tier has several layers of counts")
+        self.sources.validate(entities)
 
     def contents(self) -> Contents:
         """Return what `save` writes; the entities once for all tiers."""

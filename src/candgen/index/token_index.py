@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from candgen.index.counts import Counts
 from candgen.index.layout import Background, bound_background, lay_out
+from candgen.index.layout_validation import validate_blocks
 from candgen.index.pooling import PooledCounts, smallest_kept
 from candgen.index.tie_order import tie_order, tie_order_of
 from candgen.index.vocabulary import Vocabulary
@@ -29,6 +30,7 @@ from candgen.kernels import trie
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS, GROUP_BITS
 from candgen.kernels.score_breakdown import counts_of_entities
 from candgen.storage.index_folder import add_prefix, strip_prefix
+from candgen.storage.validation import check_array, check_finite, check_range
 from candgen.tables.string_table import StringTable
 from candgen.text.tokenizers import Tokenizer
 
@@ -246,6 +248,22 @@ class TokenIndex:
         vocabulary = Vocabulary(tokenizer, blocks.child, blocks.symbol, strings)
         entities = StringTable(**strip_prefix("entities", arrays))
         return cls(vocabulary, blocks, entities, arrays["sums"], threshold)
+
+    def validate(self, *, partial: bool = False) -> None:
+        """Raise ValueError unless search stays inside the arrays, whatever it is asked.
+
+        Only a ``partial`` index may have entities without tokens.
+        """
+        self.vocabulary.validate("blocks")
+        self.entities.validate("entities")
+        validate_blocks(self.blocks)
+        check_range("blocks.rank", self.blocks.tie_order, 0, len(self.entities) - 1)
+        if not partial and len(self.blocks.tie_order) != len(self.entities):
+            raise ValueError("the array blocks.rank has another length than entities")
+        if len(np.unique(self.blocks.tie_order)) < len(self.blocks.tie_order):
+            raise ValueError("the array blocks.rank has the same place twice")
+        check_array("sums", self.sums, np.float32, 2, len(self.vocabulary))
+        check_finite("sums", self.sums)
 
     def _scratch(self) -> tuple[npt.NDArray[np.uint32], ...]:
         """Return memory for bounds, kept for each thread because fresh memory is slow."""

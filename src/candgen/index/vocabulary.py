@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.kernels import counting as kernels
+from candgen.storage.validation import check_array
+from candgen.tables.string_table import StringTable
 from candgen.text.tokenizers import (
     WILDCARD,
     Symbols,
@@ -45,6 +47,24 @@ class Vocabulary:
         """What search knows of the tokenizer: low, high, and the wildcard, or -1 without any."""
         tokenizer = self.tokenizer
         return tokenizer.low, tokenizer.high, WILDCARD if tokenizer.wildcards else -1
+
+    def validate(self, name: str) -> None:
+        """Raise ValueError unless the children of every node are nodes after it, in order."""
+        nodes = len(self.symbol)
+        check_array(f"{name}.symbol", self.symbol, np.uint32, -1)
+        check_array(f"{name}.child", self.child, np.uint32, nodes + 1)
+        first, last = self.child[:-1], self.child[1:]
+        forwards = first > np.arange(nodes, dtype=np.uint32)
+        if nodes == 0 or self.child[-1] != nodes or not (forwards & (first <= last)).all():
+            raise ValueError(f"the array {name}.child does not describe a tree")
+        rising = self.symbol[:-1] < self.symbol[1:]
+        rising[first[first < nodes] - 1] = (
+            True  # from the last child of one node to the next's first
+        )
+        if not rising.all():
+            raise ValueError(f"the array {name}.symbol is not in order")
+        if isinstance(self.strings, StringTable):
+            self.strings.validate("symbols", is_sorted=True)
 
     def symbols(self, texts: Sequence[str]) -> Symbols:
         """Return normalized texts as rows of symbols; an empty text has none, not even marks."""

@@ -136,28 +136,38 @@ def open_regular_file(path: Path) -> io.BufferedReader:
     return file
 
 
-def open_array(path: Path, expected: ArrayFile, *, check_hash: bool) -> npt.NDArray[Any]:
-    """Return the array in a file, memory-mapped; raise FileNotFoundError if there is none.
-
-    The mapping outlives the file: when a save deletes it, POSIX keeps the content until the last
-    reader closes it. So a reader never sees a mixture of two indexes.
-    """
+def check_array_file(path: Path, file: io.BufferedReader, expected: ArrayFile) -> None:
+    """Raise StorageError if an open file has another size or header than the manifest says."""
     header = npy_header(expected.dtype, expected.shape)
-    file = open_regular_file(path)
-    with file, storage_errors(path, "could not be read"):
+    with storage_errors(path, "could not be read"):
         size = os.fstat(file.fileno()).st_size
         if size != expected.size:
             raise StorageError(
                 f"{path} is damaged: it has {size} bytes, expected {expected.size}; "
                 "build the index again"
             )
+        file.seek(0)
         if file.read(len(header)) != header:
             raise StorageError(f"{path} is damaged at its beginning: build the index again")
-        if check_hash:
-            file.seek(0)
-            if hashlib.file_digest(file, "sha256").hexdigest() != expected.sha256:
-                raise StorageError(f"{path} is damaged: build the index again")
+
+
+def check_sha256(path: Path, file: io.BufferedReader, expected: ArrayFile) -> None:
+    """Read an open file in full; raise StorageError if its checksum is not the manifest's."""
+    with storage_errors(path, "could not be read"):
+        file.seek(0)
+        if hashlib.file_digest(file, "sha256").hexdigest() != expected.sha256:
+            raise StorageError(f"{path} is damaged: build the index again")
+
+
+def map_array(path: Path, file: io.BufferedReader, expected: ArrayFile) -> npt.NDArray[Any]:
+    """Return the array in an open file, memory-mapped.
+
+    The mapping outlives the file: when a save deletes it, POSIX keeps the content until the last
+    reader closes it. So a reader never sees a mixture of two indexes.
+    """
+    with storage_errors(path, "could not be read"):
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         if hasattr(mmap, "MADV_RANDOM"):  # a query reads pages in no particular order
             mapped.madvise(mmap.MADV_RANDOM)
+    header = npy_header(expected.dtype, expected.shape)
     return np.ndarray(expected.shape, expected.dtype, mapped, len(header))

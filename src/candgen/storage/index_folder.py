@@ -10,6 +10,8 @@ A save writes and syncs the new arrays beside the old ones, then replaces the ma
 then deletes the files that the manifest does not name. At every moment, also after a power cut, the
 manifest names a complete index. No time stamps: the same content gives byte-identical folders.
 Nothing that is read here is ever executed: the arrays are plain numbers, the manifest is JSON.
+
+A load compares every checksum, unless the record of verified indexes has these very files.
 """
 
 import contextlib
@@ -18,7 +20,8 @@ import io
 import itertools
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,9 +33,11 @@ from candgen.errors import StorageError
 from candgen.storage.array_file import (
     ArrayFile,
     array_file_name,
+    check_array_file,
+    check_sha256,
     is_array_file_name,
+    map_array,
     npy_header,
-    open_array,
     open_regular_file,
     to_storable,
 )
@@ -44,16 +49,16 @@ from candgen.storage.atomic import (
     sync_folder,
 )
 from candgen.storage.manifest import FORMAT, Manifest, read_manifest
+from candgen.storage.verification_record import fingerprint, is_recorded, record
 from candgen.storage.versions import version
 
 MANIFEST = "manifest.json"
-HASHED_ON_LOAD = 16 << 20
-"""An index of at most this many bytes is hashed in full whenever it is loaded."""
 
 _TEMPORARY = "unfinished.candgen-tmp"
 _LOCK = ".candgen-lock"
 _CHUNK = 4 << 20  # bytes
 _MAX_ATTEMPTS = 100
+_HASHING_THREADS = 2
 _UNCHANGED = "the index that was there is unchanged"
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -76,6 +81,10 @@ class StoredIndex:
     version: str
     """The version of candgen that wrote it."""
     format_version: int
+    fingerprint: str
+    """What the record of verified indexes knows it by."""
+    is_verified: bool
+    """Whether it was verified before: only then may its arrays be used without further checks."""
 
 
 class Contents(NamedTuple):
@@ -115,7 +124,8 @@ def save(
         is_new = _make_folder(folder)
         try:
             with _locked(folder):
-                _replace_index(folder, manifest, ready)
+                files = _replace_index(folder, manifest, ready)
+                _record(folder, files)
         except BaseException:
             if is_new:
                 with contextlib.suppress(OSError):  # not empty: the save was complete, or others'
@@ -136,35 +146,62 @@ def amend(path: str | os.PathLike[str], prefix: str, arrays: Arrays) -> None:
     with storage_errors(folder, "could not be written", _UNCHANGED), _locked(folder):
         with _open_manifest(folder) as opened:
             manifest = read_manifest(folder / MANIFEST, opened)
+        was_verified = is_recorded(_fingerprint(folder, manifest.files))
         kept = {n: file for n, file in manifest.files.items() if not n.startswith(f"{prefix}.")}
-        _replace_index(folder, replace(manifest, files=kept), ready)
+        files = _replace_index(folder, replace(manifest, files=kept), ready)
+        if was_verified:
+            _record(folder, files)
 
 
-def load(path: str | os.PathLike[str], *, verify: bool = False) -> StoredIndex:
-    """Open the index in the folder `path`; its arrays are memory-mapped, not read.
+def load(
+    path: str | os.PathLike[str],
+    *,
+    verify: bool = False,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> StoredIndex:
+    """Open the index in the folder `path`; its arrays are memory-mapped.
 
     The manifest, and the size and header of every file, are checked at once. The content is
-    hashed too if the whole index has at most 16 MiB (10 ms), or with `verify`. Raises StorageError
-    naming the file that is missing, damaged or of another program. A save may replace the index
-    meanwhile.
+    compared with its checksums too, unless this index was verified before and its files have not
+    changed since; ``verify`` compares them in any case. ``on_progress`` is called with the fraction
+    that was read. Raises StorageError naming the file that is missing, damaged or of another
+    program. A save may replace the index meanwhile.
     """
-    manifest, arrays = _open_index(Path(path), verify=verify)
-    return StoredIndex(
-        kind=manifest.kind,
-        parameters=manifest.parameters,
-        arrays=arrays,
-        inputs=manifest.inputs,
-        path=Path(path),
-        sizes={name: file.size for name, file in manifest.files.items()},
-        version=manifest.version,
-        format_version=manifest.format_version,
-    )
-
-
-def verify(path: str | os.PathLike[str]) -> list[str]:
-    """Hash every file of the index and return their names; raise StorageError for a bad one."""
-    manifest, _ = _open_index(Path(path), verify=True)
-    return [MANIFEST, *(file.name for file in manifest.files.values())]
+    folder = Path(path)
+    manifest_path = folder / MANIFEST
+    for _ in range(_MAX_ATTEMPTS):
+        with contextlib.ExitStack() as stack:
+            opened = stack.enter_context(_open_manifest(folder))
+            manifest = read_manifest(manifest_path, opened)
+            try:
+                files = {
+                    name: stack.enter_context(open_regular_file(folder / file.name))
+                    for name, file in manifest.files.items()
+                }
+            except FileNotFoundError as error:
+                # A save deletes files only after it has replaced the manifest. Ours is still open,
+                # so its inode cannot be used again, and the comparison cannot be wrong.
+                if is_still_at(manifest_path, opened.fileno()):
+                    lost = f"{error.filename} is missing: build the index again"
+                    raise StorageError(lost) from None
+                continue
+            every = {MANIFEST: opened, **files}
+            found = fingerprint({name: os.fstat(file.fileno()) for name, file in every.items()})
+            is_verified = is_recorded(found) and not verify
+            arrays = _map_arrays(folder, manifest, files, on_progress, hashed=not is_verified)
+            return StoredIndex(
+                kind=manifest.kind,
+                parameters=manifest.parameters,
+                arrays=arrays,
+                inputs=manifest.inputs,
+                path=folder,
+                sizes={name: file.size for name, file in manifest.files.items()},
+                version=manifest.version,
+                format_version=manifest.format_version,
+                fingerprint=found,
+                is_verified=is_verified,
+            )
+    raise StorageError(f"{folder} is replaced faster than it can be read: try again later")
 
 
 def add_prefix(prefix: str, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:
@@ -221,25 +258,46 @@ def _names(folder: Path) -> set[str]:
 # ---------------------------------------------------------------- reading
 
 
-def _open_index(folder: Path, *, verify: bool) -> tuple[Manifest, dict[str, npt.NDArray[Any]]]:
-    path = folder / MANIFEST
-    for _ in range(_MAX_ATTEMPTS):
-        with _open_manifest(folder) as opened:
-            manifest = read_manifest(path, opened)
-            size = sum(file.size for file in manifest.files.values())
-            check_hash = verify or size <= HASHED_ON_LOAD
-            try:
-                return manifest, {
-                    name: open_array(folder / file.name, file, check_hash=check_hash)
-                    for name, file in manifest.files.items()
-                }
-            except FileNotFoundError as error:
-                # A save deletes files only after it has replaced the manifest. Ours is still open,
-                # so its inode cannot be used again, and the comparison cannot be wrong.
-                if is_still_at(path, opened.fileno()):
-                    lost = f"{error.filename} is missing: build the index again"
-                    raise StorageError(lost) from None
-    raise StorageError(f"{folder} is replaced faster than it can be read: try again later")
+def _map_arrays(
+    folder: Path,
+    manifest: Manifest,
+    files: Mapping[str, io.BufferedReader],
+    on_progress: Callable[[float], None],
+    *,
+    hashed: bool,
+) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays in open files, after comparing sizes, headers and, if asked, checksums."""
+    expected = manifest.files
+    for name, file in files.items():
+        check_array_file(folder / expected[name].name, file, expected[name])
+    if hashed:
+        largest_first = sorted(files, key=lambda name: -expected[name].size)
+        total, done = sum(file.size for file in expected.values()), 0
+        with ThreadPoolExecutor(_HASHING_THREADS) as pool:
+            checks = pool.map(
+                lambda name: check_sha256(
+                    folder / expected[name].name, files[name], expected[name]
+                ),
+                largest_first,
+            )
+            for name, _ in zip(largest_first, checks, strict=True):
+                done += expected[name].size
+                on_progress(done / total)
+    return {
+        name: map_array(folder / expected[name].name, files[name], expected[name]) for name in files
+    }
+
+
+def _record(folder: Path, files: Mapping[str, ArrayFile]) -> None:
+    """Record the index in a locked folder as verified; a save does not fail if that does."""
+    with contextlib.suppress(OSError):
+        record(_fingerprint(folder, files))
+
+
+def _fingerprint(folder: Path, files: Mapping[str, ArrayFile]) -> str:
+    """Return the fingerprint of the index in a locked folder, as `load` computes it."""
+    paths = {MANIFEST: folder / MANIFEST, **{n: folder / file.name for n, file in files.items()}}
+    return fingerprint({name: path.stat() for name, path in paths.items()})
 
 
 def _open_manifest(folder: Path) -> io.BufferedReader:
@@ -306,8 +364,8 @@ def _locked(folder: Path) -> Iterator[None]:
         lock.close()
 
 
-def _replace_index(folder: Path, manifest: Manifest, arrays: Arrays) -> None:
-    """Write the arrays beside the files of the manifest, and then a manifest of all."""
+def _replace_index(folder: Path, manifest: Manifest, arrays: Arrays) -> dict[str, ArrayFile]:
+    """Write the arrays beside the files of the manifest, then a manifest of all; return them."""
     before = _names(folder)
     text = b""
     try:
@@ -325,6 +383,7 @@ def _replace_index(folder: Path, manifest: Manifest, arrays: Arrays) -> None:
             raise storage_error(folder, "could not be written", error, state) from error
         raise
     _delete_files(folder, keep={file.name for file in files.values()})
+    return files
 
 
 def _write_array(folder: Path, name: str, array: npt.NDArray[Any]) -> ArrayFile:

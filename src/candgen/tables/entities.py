@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from candgen.errors import StorageError, TableError
 from candgen.storage import index_folder
 from candgen.storage.index_folder import StoredIndex, add_prefix, strip_prefix
+from candgen.storage.validation import check_array, check_offsets, check_range
 from candgen.tables import jsonl
 from candgen.tables.file_formats import suffix_of
 from candgen.tables.string_table import StringTable
@@ -127,11 +128,26 @@ class EntityTable:
             }
             fields |= {name: arrays[name] for name in ("start", "language", "type_start", "type")}
             return cls(entities=fields.pop("ids"), **fields)
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise StorageError(
                 f"{stored.path} has descriptions that this version of candgen cannot read: store "
                 "them again with candgen serve --entities"
             ) from error
+
+    def validate(self) -> None:
+        """Raise ValueError unless every row has texts, a language and types that are there."""
+        rows, entities = len(self.name), len(self.entities)
+        self.entities.validate("descriptions.ids", is_sorted=True)
+        self.languages.validate("descriptions.languages")
+        self.types.validate("descriptions.types")
+        self.name.validate("descriptions.name")
+        self.description.validate("descriptions.description", items=rows)
+        check_offsets("descriptions.start", self.start, entities, rows)
+        check_array("descriptions.language", self.language, np.uint16, rows)
+        check_range("descriptions.language", self.language, 0, len(self.languages) - 1)
+        check_array("descriptions.type", self.type, np.uint32, -1)
+        check_range("descriptions.type", self.type, 0, len(self.types) - 1)
+        check_offsets("descriptions.type_start", self.type_start, entities, len(self.type))
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays to store."""

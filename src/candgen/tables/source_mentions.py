@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from candgen.storage.index_folder import add_prefix, strip_prefix
+from candgen.storage.validation import check_array, check_offsets, check_range, check_texts
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.rows import Rows
 from candgen.tables.string_table import StringTable
@@ -80,6 +81,17 @@ class SourceMentions:
             name: MentionTable(Rows(rows.filter(pa.array(self.language == number))))
             for number, name in enumerate(self.languages)
         }
+
+    def validate(self, entities: int) -> None:
+        """Raise ValueError unless these are mentions of so many entities."""
+        check_texts("the languages of the mentions", self.languages)
+        mentions = len(self.mention)
+        self.mention.validate("sources.mention")
+        check_offsets("sources.start", self.start, entities, mentions)
+        check_array("sources.language", self.language, np.uint16, mentions)
+        check_range("sources.language", self.language, 0, len(self.languages) - 1)
+        check_array("sources.count", self.count, np.int64, mentions)
+        check_range("sources.count", self.count, 1, np.iinfo(np.int64).max)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays to store; the names of the languages are not among them."""

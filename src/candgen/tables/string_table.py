@@ -7,9 +7,11 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
 from candgen.kernels.sorted_strings import find_sorted
+from candgen.storage.validation import check_offsets
 
 _BATCH = 4096
 
@@ -74,6 +76,22 @@ class StringTable(Sequence[str]):
         """Return the same strings as an Arrow array over the same memory."""
         buffers = pa.py_buffer(self.offsets), pa.py_buffer(self.bytes)
         return pa.LargeStringArray.from_buffers(len(self), *buffers)
+
+    def validate(self, name: str, *, items: int | None = None, is_sorted: bool = False) -> None:
+        """Raise ValueError unless every string is valid UTF-8 and, if asked, they are sorted.
+
+        ``items`` is how many there must be; sorted ones are distinct, in the order of their bytes.
+        """
+        check_offsets(f"{name}.offsets", self.offsets, len(self), len(self.bytes))
+        if items is not None and len(self) != items:
+            raise ValueError(f"{name} has {len(self)} strings, expected {items}")
+        strings = self.to_arrow()
+        try:
+            strings.validate(full=True)
+        except pa.ArrowException as error:
+            raise ValueError(f"{name} has a string that is not UTF-8") from error
+        if is_sorted and not pc.all(pc.less(strings[:-1], strings[1:])).as_py() and len(self) > 1:
+            raise ValueError(f"{name} is not sorted")
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays `bytes` and `offsets`, to store them."""

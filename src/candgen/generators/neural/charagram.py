@@ -11,8 +11,8 @@ import numpy.typing as npt
 from candgen.generators.calibration import Calibration
 from candgen.generators.candidate import Candidate, check_query
 from candgen.generators.index_base import IndexBase, summarize
-from candgen.generators.inputs import collect_tables
-from candgen.generators.neural.inference import ENCODERS, Encode
+from candgen.generators.inputs import collect_tables, validate_shared
+from candgen.generators.neural.inference import ENCODERS, Encode, validate_weights
 from candgen.generators.neural.nearest import nearest
 from candgen.generators.neural.token_rows import Spelling
 from candgen.generators.neural.training import MIN_KNOWN_TOKENS, TOKENIZERS, Options, train_fields
@@ -20,6 +20,7 @@ from candgen.generators.neural.training_data import EncoderName, Weights
 from candgen.index.tie_order import tie_order_of
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
+from candgen.storage.validation import check_array, check_range
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.source_mentions import SourceMention, SourceMentions
@@ -189,6 +190,18 @@ class Charagram(IndexBase):
     def summary(self) -> Summary:
         """Return method, language, pivots and sizes."""
         return summarize("Charagram", self.parameters, len(self.entities))
+
+    def validate(self) -> None:
+        """Raise ValueError unless names, vectors and encoder fit together."""
+        validate_shared(self.parameters, self.inputs)
+        entities = len(self.entities)
+        self.entities.validate("entities")
+        check_array("vectors", self.vectors, np.float32, entities, -1)
+        check_range("vectors", self.vectors, -1.001, 1.001)
+        self.spelling.vocabulary.validate("spelling")
+        dimensions = self.vectors.shape[1]
+        validate_weights(self.parameters["encoder"], self.weights, len(self.spelling), dimensions)
+        self.sources.validate(entities)
 
     def contents(self) -> Contents:
         """Return what `save` writes: the vectors of names, and the encoder of mentions."""

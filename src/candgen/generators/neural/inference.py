@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.generators.neural.training_data import WIDTHS, EncoderName, Weights
+from candgen.storage.validation import check_array, check_range
 
 Doubles = npt.NDArray[np.float64]
 Encode = Callable[[npt.NDArray[np.int32]], Doubles]
@@ -82,6 +83,31 @@ ENCODERS: Mapping[EncoderName, Callable[[Weights], Encode]] = {
     "lstm": lstm,
     "cnn": cnn,
 }
+
+
+def validate_weights(encoder: EncoderName, weights: Weights, tokens: int, dimensions: int) -> None:
+    """Raise ValueError unless an encoder of so many tokens makes vectors of so many dimensions."""
+    shapes: dict[str, tuple[int, ...]]
+    if encoder == "ngrams":
+        shapes = {"table": (tokens, dimensions), "bias": (dimensions,)}
+    else:
+        read, half = weights["characters.weight"].shape[-1], dimensions // 2
+        shapes = {"characters.weight": (tokens, read)}
+        if encoder == "lstm":
+            for end in ("", "_reverse"):
+                shapes[f"lstm.weight_ih_l0{end}"] = (4 * half, read)
+                shapes[f"lstm.weight_hh_l0{end}"] = (4 * half, half)
+                shapes[f"lstm.bias_ih_l0{end}"] = shapes[f"lstm.bias_hh_l0{end}"] = (4 * half,)
+        else:
+            channels = -(-dimensions // len(WIDTHS))
+            for width in WIDTHS:
+                shapes[f"width{width}.weight"] = (channels, read, width)
+                shapes[f"width{width}.bias"] = (channels,)
+            shapes["project.weight"] = (dimensions, channels * len(WIDTHS))
+            shapes["project.bias"] = (dimensions,)
+    for name, shape in shapes.items():
+        check_array(f"weights.{name}", weights[name], np.float32, *shape)
+        check_range(f"weights.{name}", weights[name], -1e30, 1e30)
 
 
 def _doubles(weights: Weights) -> Weights:

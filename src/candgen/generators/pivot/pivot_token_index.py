@@ -10,13 +10,20 @@ from candgen.errors import ParameterError, check_whole_number
 from candgen.generators.calibration import Calibration
 from candgen.generators.candidate import Candidate, check_query, check_weight, search_candidates
 from candgen.generators.index_base import IndexBase, summarize
-from candgen.generators.inputs import TARGET, collect_tables, describe_table, resolve_alphas
+from candgen.generators.inputs import (
+    TARGET,
+    collect_tables,
+    describe_table,
+    resolve_alphas,
+    validate_shared,
+)
 from candgen.generators.pivot.explanation import Explanation, Shares, break_down, explain
 from candgen.index.counts import count
 from candgen.index.fusion import Fusion, build_index, check_fusion
 from candgen.index.token_index import TokenIndex
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
+from candgen.storage.validation import check_mapping
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.source_mentions import SourceMention, SourceMentions
 from candgen.text.normalize import check_normalizer, normalize_many
@@ -254,6 +261,30 @@ class PivotTokenIndex(IndexBase):
             tokens=index.known,
             postings=index.postings,
         )
+
+    def validate(self) -> None:
+        """Raise ValueError unless arrays and parameters are as ``build`` makes them."""
+        parameters = self.parameters
+        validate_shared(parameters, self.inputs)
+        check_weight("lam", parameters["lam"])
+        check_weight("threshold", parameters["threshold"])
+        smoothing = check_weight("smoothing", parameters.get("smoothing", 0.0))
+        fusion = parameters.get("fusion", "counts")
+        check_fusion(fusion, smoothing, parameters["threshold"])
+        for language, alpha in check_mapping("alpha", parameters["alpha"]).items():
+            check_weight(f"alpha of {language}", alpha)
+        if not set(parameters["languages"]) <= {*parameters["alpha"], parameters["target"]}:
+            raise ValueError("a language has no alpha")
+        for name, number in check_mapping("dropped", parameters["dropped"]).items():
+            check_whole_number(f"dropped {name}", number, minimum=0)
+        check_whole_number("dropped postings", parameters["dropped"]["postings"], minimum=0)
+        self.token_index.validate()
+        layers = len(parameters["languages"]) if fusion == "probabilities" else 1
+        if len(self.token_index.blocks.token_total) != layers:
+            raise ValueError(f"there are not {layers} layers of counts")
+        if (smoothing > 0.0) != (len(self.token_index.blocks.background) > 0):
+            raise ValueError(f"smoothing is {smoothing}, which the arrays contradict")
+        self.sources.validate(len(self.token_index.entities))
 
     def contents(self) -> Contents:
         """Return what `save` writes."""

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from candgen.errors import shown
 from candgen.kernels import edit_model as kernels
+from candgen.storage.validation import check_array, check_range, check_text
 
 Floats = npt.NDArray[np.float64]
 
@@ -161,6 +163,16 @@ class EditModel:
             shown = "" if after < 0 else self.alphabet[after]
             found.append(Edit(self.alphabet[before], shown, float(every[at])))
         return found
+
+    def validate(self) -> None:
+        """Raise ValueError unless there is a probability above 0 for every edit of every symbol."""
+        size = len(check_text("alphabet", self.alphabet))
+        if not 1 <= size == len(set(self.alphabet)) <= MAX_ALPHABET:
+            raise ValueError(f"alphabet is {shown(self.alphabet)}")
+        for name, array in self.arrays().items():
+            shape = (size, size) if name == "change" else (size,)
+            check_array(f"edits.{name}", array, np.float64, *shape)
+            check_range(f"edits.{name}", array, np.finfo(np.float64).tiny, 1.0)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything but the alphabet, to be stored."""

@@ -31,6 +31,7 @@ from candgen.protocols import (
     no_progress,
 )
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
+from candgen.storage.validation import check_mapping
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.source_mentions import SourceMention
@@ -299,6 +300,14 @@ class Rerank(IndexBase):
         scores = self._scores(pool.features)
         order = _order(pool.answers[0], scores, len(scores))
         return explain(self.first_stage, self.stage, mention, entity, pool, order)
+
+    def validate(self) -> None:
+        """Raise ValueError unless the second stage is as it is learned."""
+        check_whole_number("depth", self.depth)
+        for name, number in check_mapping("learned", self.learned).items():
+            check_whole_number(f"learned {name}", number, minimum=0)
+        _check_weights(self.stage.weights)
+        self.stage.validate()
 
     def contents(self) -> Contents:
         """Return what `save` writes: the first stage, and beside it the second."""

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from candgen.generators.rerank.edit_model import EditModel
 from candgen.storage.index_folder import add_prefix, strip_prefix
+from candgen.storage.validation import check_array, check_offsets, check_range
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.string_table import StringTable
 from candgen.text.normalize import normalize_many
@@ -102,6 +103,18 @@ class Spellings:
     def places(self, entities: Sequence[str]) -> npt.NDArray[np.int64]:
         """Return where entities stand, -1 for those that are not there."""
         return self.entities.places(entities)
+
+    def validate(self, alphabet: int) -> None:
+        """Raise ValueError unless every entity has spellings in an alphabet of this size."""
+        spellings, entities = len(self.count), len(self.entities)
+        self.entities.validate("spellings.entity", is_sorted=True)
+        check_offsets("spellings.first", self.first, entities, spellings)
+        check_array("spellings.symbols", self.symbols, np.uint8, -1)
+        check_range("spellings.symbols", self.symbols, 0, alphabet - 1)
+        check_offsets("spellings.start", self.start, spellings, len(self.symbols))
+        check_array("spellings.count", self.count, np.uint8, spellings)
+        check_array("spellings.popularity", self.popularity, np.uint8, entities)
+        check_array("spellings.languages", self.languages, np.uint8, entities)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything, to be stored."""

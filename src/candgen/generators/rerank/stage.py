@@ -17,8 +17,9 @@ from candgen.generators.rerank.translations import TranslatedWord, Translations
 from candgen.generators.rerank.weights import DEFAULT_WEIGHTS, Weights
 from candgen.kernels.edit_model import similarity_rows
 from candgen.storage.index_folder import add_prefix, strip_prefix
+from candgen.storage.validation import check_text
 from candgen.tables.mention_table import MentionTable
-from candgen.text.normalize import normalize_many
+from candgen.text.normalize import check_normalizer, normalize_many
 
 Knows = Callable[[Sequence[str]], Sequence[bool]]
 Floats = npt.NDArray[np.float64]
@@ -165,6 +166,15 @@ class Stage:
             **add_prefix("edits", self.edits.arrays()),
             **add_prefix("lexicon", self.translations.arrays()),
         }
+
+    def validate(self) -> None:
+        """Raise ValueError unless names, edits and translations can be used."""
+        check_normalizer(check_text("normalizer", self.normalizer))
+        if self.language is not None:
+            check_text("language", self.language)
+        self.edits.validate()
+        self.spellings.validate(len(self.edits.alphabet))
+        self.translations.validate()
 
     def parameters(self) -> dict[str, Any]:
         """Return what is stored beside the arrays."""

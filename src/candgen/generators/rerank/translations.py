@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from candgen.storage.index_folder import add_prefix, strip_prefix
+from candgen.storage.validation import check_array, check_range
 from candgen.tables.string_table import StringTable
 
 MAX_WORDS = 8
@@ -99,6 +100,13 @@ class Translations:
         here = np.flatnonzero(places >= 0)
         translations = self.translations.take(places[here])
         return dict(zip((every[at] for at in here.tolist()), translations, strict=True))
+
+    def validate(self) -> None:
+        """Raise ValueError unless every word has a translation and a probability."""
+        self.words.validate("lexicon.word", is_sorted=True)
+        self.translations.validate("lexicon.translation", items=len(self.words))
+        check_array("lexicon.probability", self.probability, np.float32, len(self.words))
+        check_range("lexicon.probability", self.probability, 0.0, 1.0)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything, to be stored."""
