@@ -52,7 +52,6 @@ COVERED_BY = {
     "service/reconcile_results.py": "service/test_reconcile.py",
     "service/server.py": "service/test_attacks_start.py",
     "service/state.py": "service/test_api.py",
-    "storage/validation.py": "adversarial/test_index.py",
     "tables/folds.py": "tables/test_released.py",
     "tables/released_lines.py": "tables/test_released.py",
     "wikidata/read_part.py": "wikidata/test_extract.py",

@@ -43,9 +43,9 @@ def check_range(name: str, array: Array, low: float, high: float) -> None:
         raise ValueError(f"the array {name} has values outside {low:g} to {high:g}")
 
 
-def check_finite(name: str, array: Array, *, above_zero: bool = False) -> None:
-    """Raise ValueError unless all values are finite and at least 0, or greater than 0."""
-    check_range(name, array, 5e-324 if above_zero else 0.0, np.finfo(np.float64).max)
+def check_finite(name: str, array: Array) -> None:
+    """Raise ValueError unless all values are finite and at least 0."""
+    check_range(name, array, 0.0, np.finfo(np.float64).max)
 
 
 def check_text(name: str, value: object) -> str:
