@@ -1,8 +1,10 @@
-# Eight commands; each makes .venv first if it is missing, broken or out of date.
+# Nine commands; each makes .venv first if it is missing, broken or out of date.
 # Needed beforehand: Python 3.11 or newer, with pip and venv. Another Python: make test PYTHON=python3.12
 
 PYTHON ?= python3
 SIZES ?= 50000 500000
+TRIALS ?= 10000
+SEED ?= $(shell date +%Y%m%d)
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,7 +25,7 @@ ifneq ($(HERE),yes)
 $(BIN)/python $(VENV)/demo.installed $(VENV)/dev.installed $(VENV)/extras.installed $(VENV)/bench.installed $(VENV)/docs.installed: again
 endif
 
-.PHONY: demo test test-core test-extras bench docs format clean again
+.PHONY: demo test test-core test-extras fuzz bench docs format clean again
 
 demo: $(VENV)/demo.installed  ## real names, in under two minutes
 	@$(BIN)/candgen demo
@@ -46,6 +48,9 @@ test-core:  ## the library's own tests without optional packages, on another Pyt
 
 test-extras: $(VENV)/extras.installed  ## what needs large optional packages: PySpark, 450 MB, and Java 17
 	$(BIN)/pytest --junit-xml build/tests-extras.xml tests/wikipedia/spark
+
+fuzz: $(VENV)/dev.installed  ## forged indexes must do no harm, others every day: TRIALS=10000 SEED=1
+	$(BIN)/python -m tests.adversarial.index_fuzzer --neural --trials $(TRIALS) --seed $(SEED)
 
 bench: $(VENV)/bench.installed  ## speed, memory and size, beside the peers; SIZES="50000 500000 2500000"
 	$(BIN)/python benchmarks/build.py --size $(SIZES)

@@ -24,6 +24,7 @@ from world import load_world, make_queries
 import candgen
 from candgen.storage import index_folder
 from candgen.storage.index_folder import StoredIndex
+from candgen.storage.verification_record import CACHE_VARIABLE
 
 REPEATS = 5
 OPENINGS = 50
@@ -63,6 +64,14 @@ def open_once(folder: Path) -> dict[str, float]:
     return {"first": first, "again": statistics.median(again), "memory": taken}
 
 
+def open_unknown(folder: Path) -> float:
+    """Open an index that this user never opened: all of it is read and validated."""
+    load: Callable[[Path], Any] = candgen.load
+    os.environ[CACHE_VARIABLE] = os.devnull
+    load(folder)  # compiles, where nothing is compiled yet
+    return wall_time(lambda: load(folder))[0]
+
+
 def open_and_ask(folder: Path, query: str) -> dict[str, float]:
     """Open an index and ask for one mention, in a process that never opened this one."""
     warm_up()
@@ -100,16 +109,18 @@ def arrays(size: int, stored: StoredIndex, postings: int) -> list[dict[str, Any]
 
 def opening(size: int, folder: Path, repeats: int) -> dict[str, Any]:
     """How long opening takes: in a fresh process, with a cold and with a warm page cache."""
-    cold, warm = [], []
+    cold, warm, unknown = [], [], []
     for _ in range(repeats):
         forget(folder)
         cold.append(in_child(open_once, folder))
         warm.append(in_child(open_once, folder))
+        unknown.append(in_child(open_unknown, folder))
     return {
         "entities": size,
         "cold cache, ms": 1e3 * statistics.median(run["first"] for run in cold),
         "fresh process, ms": 1e3 * statistics.median(run["first"] for run in warm),
         "again, ms": 1e3 * statistics.median(run["again"] for run in warm),
+        "not verified before, ms": 1e3 * statistics.median(unknown),
         "own memory, kB": statistics.median(run["memory"] for run in warm) / 1e3,
     }
 

@@ -383,6 +383,7 @@ def main() -> int:
         return 0
     if options.only is not None:
         options.first, options.trials = options.only, 1
+    print(f"seed {options.seed}", flush=True)  # noqa: T201
     found = fuzz(options.trials, first=options.first, seed=options.seed, **kinds)
     for failure in found.failures:
         print(failure)  # noqa: T201
