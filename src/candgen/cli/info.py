@@ -231,7 +231,7 @@ def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
     return made
 
 
-def _cell(value: float | str) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:g}" if isinstance(value, float) else visible(value)
+    return f"{value:g}" if isinstance(value, float) else visible(str(value))

@@ -79,9 +79,10 @@ def validate_shared(parameters: Mapping[str, Any], inputs: Mapping[str, Any]) ->
     for name in ("language", "target"):
         if parameters[name] is not None:
             check_text(name, parameters[name])
-    for language in check_texts("languages", parameters["languages"]):
-        described = check_mapping("an input", inputs[language])
-        check_text("a checksum", described["sha256"])
+    if not set(check_texts("languages", parameters["languages"])) <= set(inputs):
+        raise ValueError("a language has no input")
+    for described in inputs.values():
+        check_text("a checksum", check_mapping("an input", described)["sha256"])
         for name, number in described.items():
             if name != "sha256":
                 check_whole_number(name, number, minimum=0)

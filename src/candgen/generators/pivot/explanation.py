@@ -165,7 +165,7 @@ def _split_by_language(
             tokens,
             times,
         )
-        weight = parameters["alpha"].get(name, 1.0) * sources.count[rows[mine]]
+        weight = float(parameters["alpha"].get(name, 1.0)) * sources.count[rows[mine]]
         np.add.at(counted[code], owner[mine], weight[:, np.newaxis] * times)
     pooled = counted.sum(axis=0)
     made: Floats = (counted * (value / np.where(pooled > 0.0, pooled, 1.0))).sum(axis=2)
