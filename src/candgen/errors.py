@@ -52,7 +52,10 @@ def shown(value: object) -> str:
     >>> shown("Tórshavn"), shown("a" * 100) == "'" + "a" * 76 + "..."
     ("'Tórshavn'", True)
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write whole numbers of more than 4,300 digits
+        text = "a number of more than 4,300 digits"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
@@ -67,7 +70,12 @@ def check_whole_number(name: str, value: object, *, minimum: int = 1) -> int:
 
 def check_number(name: str, value: object, *, minimum: float = 0.0) -> float:
     """Return a finite number of at least ``minimum``; raise ParameterError otherwise."""
-    number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    try:
+        number = (
+            math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+        )
+    except OverflowError:  # a whole number beyond float64
+        number = math.inf
     if not minimum <= number < math.inf:
         raise ParameterError(
             f"{name} is {shown(value)}: expected a finite number of at least {minimum:g}"

@@ -6,6 +6,7 @@ from typing import Any
 from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
 from candgen.tables.mention_table import MentionTable
+from candgen.tables.rows import MAX_TABLES
 
 TARGET = "target"
 """The name of the target's language where none is given."""
@@ -46,6 +47,10 @@ def collect_tables(
         )
     tables = {} if target is None else {name: target}
     tables.update(sorted(pivots.items()))
+    if len(tables) > MAX_TABLES:
+        raise ParameterError(
+            f"there are {len(tables)} tables, expected at most {MAX_TABLES}: leave pivots out"
+        )
     for each, table in tables.items():
         if not isinstance(each, str) or not each:
             raise ParameterError(f"{each!r} is not the name of a language: expected a string")
