@@ -11,7 +11,6 @@ from candgen import CharNgrams, MentionTable, PivotTokenIndex, WikiPriors
 from candgen.errors import TableError
 from candgen.generators import METHODS
 from candgen.generators.pivot.weight_search import search_weights
-from candgen.generators.rerank.rerank import Rerank
 from candgen.index import counts as counting
 from candgen.index import vocabulary
 from candgen.protocols import Training, rank_golds
@@ -63,14 +62,6 @@ def split_target(rows, alpha):
 def build(rows, alpha, **options):
     pivots, target, weights = split_target(rows, alpha)
     return PivotTokenIndex.build(pivots, target, alpha=weights, normalizer="none", **options)
-
-
-# A count that needs 64 bits in one language, and ordinary ones in another.
-MIXED = {
-    "is": [("ab", "Q1", 160_000_000), ("b", "Q2", 3)],
-    "da": [("ab", "Q1", 5), ("ba", "Q2", 3)],
-}
-WEIGHTS = {"is": 0.4, "da": 0.1}
 
 
 @given(several(), QUERIES, LAMS, st.integers(1, 5))
@@ -141,7 +132,7 @@ def test_all_scores_are_finite_with_any_threshold(languages, query):
         assert all(0 < score < math.inf for score in scores)
 
 
-@pytest.mark.parametrize("count", [35_791_394, 35_791_395, 160_000_000, MAX_COUNT - 3])
+@pytest.mark.parametrize("count", [71_582_788, 71_582_789, 160_000_000, MAX_COUNT - 3])
 def test_counts_of_one_language_may_need_more_bits(count):
     """The totals of ``Torshavn`` are 30 times its count: 2**31 is between the first two."""
     large = MentionTable.from_pairs([("Torshavn", "Q1", count), ("Klaksvik", "Q2", 3)])
@@ -156,16 +147,40 @@ def test_counts_of_one_language_may_need_more_bits(count):
     assert index.sources.of(index.token_index.number(0))[0].count == count
 
 
-def test_every_method_takes_counts_of_both_kinds():
-    tables = {name: MentionTable.from_pairs(rows) for name, rows in MIXED.items()}
-    exact = WikiPriors.build(tables)
-    assert [each.entity for each in exact.candidates(["ab"])[0]] == ["Q1"]
-    index = PivotTokenIndex.build(tables, alpha=WEIGHTS)
-    assert Rerank(index).candidates(["ab"])[0][0].entity == "Q1"
-    found = search_weights(Training(tables), {}, [Query("ab", "Q1"), Query("ba", "Q2")], k=2)
-    alpha = found.steps[-1].parameters["alpha"]
-    assert PTI(Training(tables), found.steps[-1].parameters).parameters["alpha"] == alpha
-    assert found.steps[-1].ranks.tolist() == [1, 1]
+# Counts that need 64 bits in one language, and ordinary ones in the others.
+MIXED = {
+    "fo": [("Vín", "Q282", 2), ("Oslo", "Q585", 1)],
+    "is": [("Vínarborg", "Q1741", MAX_COUNT - 9), ("Vín", "Q282", 9)],
+    "da": [("Wien", "Q1741", 5), ("Vin", "Q282", 3)],
+}
+TRAINING = Training(
+    {name: MentionTable.from_pairs(rows) for name, rows in MIXED.items() if name != "fo"},
+    MentionTable.from_pairs(MIXED["fo"]),
+    "fo",
+)
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if not method.neural])
+def test_every_method_takes_counts_of_both_kinds(name):
+    method = METHODS[name]
+    queries = [Query("Vínið", "Q282", "medium"), Query("Wienar", "Q1741", "medium")]
+    (answer,) = method(TRAINING, {}).candidates(["Vín Oslo Wien"])
+    assert {entity for entity, _ in answer} == {"Q282", "Q585", "Q1741"}
+    assert all(0 < score < math.inf for _, score in answer)
+    if method.ranks is None:
+        return
+    choices = method.choices(TRAINING, {})
+    expected = [rank_golds(method(TRAINING, choice), queries, 3).tolist() for choice in choices]
+    assert [each.tolist() for each in method.ranks(TRAINING, choices, queries, 3)] == expected
+
+
+def test_weights_are_searched_with_counts_of_both_kinds():
+    queries = [Query("Vínið", "Q282"), Query("Wienar", "Q1741")]
+    found = search_weights(TRAINING, {}, queries, k=2)
+    for step in found.steps:
+        assert (
+            step.ranks.tolist() == rank_golds(PTI(TRAINING, step.parameters), queries, 2).tolist()
+        )
 
 
 # Refusals
