@@ -34,7 +34,7 @@ def test_numbers(value):
     assert (found, type(found)) == (float(value), float)
 
 
-@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf, True, "1", None, 1j])
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf, True, "1", None, 1j, 10**400])
 def test_what_is_not_a_number(value):
     with pytest.raises(
         ParameterError, match=r"^lam is .*: expected a finite number of at least 0$"
@@ -52,3 +52,4 @@ def test_flags():
 def test_long_values_are_cut():
     assert shown("a" * 78) == repr("a" * 78)
     assert len(shown("a" * 79)) == 80 and shown("a" * 79).endswith("...")
+    assert shown(10**5000) == "a number of more than 4,300 digits"

@@ -52,7 +52,10 @@ def shown(value: object) -> str:
     >>> shown("Tórshavn"), shown("a" * 100) == "'" + "a" * 76 + "..."
     ("'Tórshavn'", True)
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write whole numbers of more than 4,300 digits
+        text = "a number of more than 4,300 digits"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
@@ -71,7 +74,7 @@ def check_number(name: str, value: object, *, minimum: float = 0.0) -> float:
         number = (
             math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
         )
-    except OverflowError:  # an integer of more than 308 digits
+    except OverflowError:  # a whole number beyond float64
         number = math.inf
     if not minimum <= number < math.inf:
         raise ParameterError(

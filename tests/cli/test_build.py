@@ -1,14 +1,17 @@
 """``candgen build``: the index that it writes, and what it refuses."""
 
+import json
 import shlex
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import candgen
 from tests.support import toy
-from tests.support.commands import environment, is_refusal, snapshot, toy_build
+from tests.support.commands import environment, is_refusal, snapshot, toy_build, write_table
 
 
 @pytest.mark.parametrize(
@@ -38,6 +41,90 @@ def test_a_wrong_file_keeps_the_index_that_was_there(cli, world, tmp_path, name,
     assert named in result.err.splitlines()[-1]
     assert "Traceback" not in result.err
     assert snapshot(tmp_path) == before
+
+
+LARGEST = 10**15
+
+
+@pytest.mark.parametrize("count", [LARGEST + 1, 660_000_000_000_000_000, 2**63 - 1, 2**64])
+@pytest.mark.parametrize("suffix", [".tsv", ".jsonl", ".parquet"])
+def test_a_count_that_is_too_large_is_refused(cli, world, tmp_path, suffix, count):
+    table, row = tmp_path / f"xx{suffix}", f"line {3 if suffix == '.tsv' else 2}"
+    if suffix == ".tsv":
+        write_table(table, [("Rín", "Q1", 1), ("Vín", "Q2", count)])
+    elif suffix == ".jsonl":
+        rows = [{"mention": "Rín", "entity": "Q1"}, {"mention": "Vín", "entity": "Q2"}]
+        rows[1]["count"] = count
+        table.write_text("".join(f"{json.dumps(each)}\n" for each in rows), "utf-8")
+    else:
+        row, count = "row 2", min(count, 2**64 - 1)
+        columns = {"mention": ["Rín", "Vín"], "entity": ["Q1", "Q2"]}
+        columns["count"] = pa.array([1, count], pa.uint64())
+        pq.write_table(pa.table(columns), table)
+    before = snapshot(tmp_path)
+    result = cli(
+        "build", "--pivot", table, "--pivot", world / "is.tsv", "-o", tmp_path / "fo.candgen"
+    )
+    assert is_refusal(result)
+    assert result.err == (
+        f"candgen: {table} {row}: count is {count}, expected at most {LARGEST} "
+        "(skip_bad_rows=True, or --skip-bad-rows, leaves such rows out)\n"
+    )
+    assert snapshot(tmp_path) == before
+    assert not (tmp_path / "fo.candgen").exists()
+
+
+@pytest.mark.parametrize(
+    ("mention", "expected"),
+    [
+        ("Vín", f"xx.tsv: the counts add up to {LARGEST + 1}, expected at most {LARGEST}: "),
+        ("Vín" * 500, "the counts of 'xx', each times the tokens of its mention, add up to 6e+18"),
+    ],
+)
+def test_totals_that_are_too_large_are_refused(cli, world, tmp_path, mention, expected):
+    table = write_table(
+        tmp_path / "xx.tsv",
+        [(mention, "Q1", LARGEST - 1), ("Rín", "Q1", 1 if len(mention) > 3 else 2)],
+    )
+    result = cli(
+        "build", "--pivot", table, "--pivot", world / "is.tsv", "-o", tmp_path / "fo.candgen"
+    )
+    assert is_refusal(result)
+    assert expected in result.err
+    assert not (tmp_path / "fo.candgen").exists()
+
+
+@pytest.mark.parametrize("count", [160_000_000, LARGEST])
+def test_a_large_count_beside_ordinary_ones(cli, world, tmp_path, count):
+    table = write_table(tmp_path / "xx.tsv", [("Torshavn", "Q1", count)])
+    index = tmp_path / "fo.candgen"
+    result = cli("build", "--pivot", table, "--pivot", world / "is.tsv", "-o", index)
+    assert result.status == 0
+    answer = cli("query", index, "Torshavn", "--format", "jsonl").answers[0]
+    assert answer["candidates"][0] == {"entity": "Q1", "score": pytest.approx(30.4)}
+    explained = json.loads(cli("explain", index, "Torshavn", "Q1", "--format", "json").out)
+    assert explained["sources"] == [{"mention": "Torshavn", "language": "xx", "count": count}]
+    assert f"{count:,}" in cli("explain", index, "Torshavn", "Q1").out
+    assert f"{count:,}" in cli("info", index).out
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--alpha", "1e308"), "alpha of 'is' is 1e+308: expected at most 1e+30"),
+        (("--alpha", "5e-324"), "alpha of 'is' is 5e-324: expected 0, or at least 1e-30"),
+        (("--lam", "1e308"), "lam is 1e+308: expected at most 1e+30"),
+        (("--lam", "1e-308"), "lam is 1e-308: expected 0, or at least 1e-30"),
+        (("--threshold", "1.5"), "'--threshold': Input should be less than or equal to 1"),
+        (("--threshold", "5e-324"), "threshold is 5e-324: expected 0, or at least 1e-30"),
+    ],
+)
+def test_extreme_weights_are_refused(cli, world, tmp_path, options, expected):
+    tables = ("--pivot", world / "is.tsv", "--target", world / "fo.tsv.gz")
+    result = cli("build", *tables, *options, "-o", tmp_path / "fo.candgen")
+    assert is_refusal(result)
+    assert expected in result.err
+    assert not (tmp_path / "fo.candgen").exists()
 
 
 def test_build_writes_what_the_library_writes(cli, world, tmp_path):

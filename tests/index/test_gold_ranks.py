@@ -135,3 +135,5 @@ def test_a_bad_weight_is_refused():
     table = MentionTable.from_pairs([("Vín", "Q282")])
     with pytest.raises(ParameterError, match="lam is -1"):
         PTI.ranks(Training({"is": table}), [{"lam": -1}], [Query("Vín", "Q282")], 3)
+    with pytest.raises(ParameterError, match=r"threshold is 1\.5: expected a probability"):
+        PTI.ranks(Training({"is": table}), [{"threshold": 1.5}], [Query("Vín", "Q282")], 3)

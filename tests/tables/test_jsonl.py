@@ -4,7 +4,7 @@ import pytest
 
 from candgen.tables import jsonl
 from candgen.tables.mention_table import MentionTable
-from tests.support.mention_tables import refusal, toy, write
+from tests.support.mention_tables import MAX, refusal, toy, write
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"])
@@ -53,6 +53,10 @@ def test_an_empty_json_lines_file_is_an_empty_table(tmp_path):
             "count is inf, expected a whole number",
         ),
         (f'{{"mention": "a", "entity": "Q1", "count": {2**63}}}', f"count is {2**63}, expected at"),
+        (
+            f'{{"mention": "a", "entity": "Q1", "count": {MAX + 1}}}',
+            f"count is {MAX + 1}, expected at most {MAX}",
+        ),
     ],
 )
 def test_bad_json_lines(line, expected, tmp_path):

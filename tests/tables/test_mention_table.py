@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from candgen.errors import ParameterError
 from candgen.tables.mention_table import MentionTable
+from candgen.tables.rows import SCHEMA, Rows
 from tests.support.mention_tables import MAX, SUFFIXES, TOY, refusal, rows_of_a_table, toy, write
 
 
@@ -183,6 +184,8 @@ def test_pairs_may_come_from_anything_iterable():
         (("a", "Q1", "1"), "pairs[2]: count is '1', expected a whole number of at least 1"),
         (("a", "Q1", None), "pairs[2]: count is None, expected a whole number of at least 1"),
         (("a", "Q1", MAX + 1), f"pairs[2]: count is {MAX + 1}, expected at most {MAX}"),
+        (("a", "Q1", 2**63), f"pairs[2]: count is {2**63}, expected at most {MAX}"),
+        (("a", "Q1", 10**5000), "pairs[2]: count is a number of more than 4,300 digits, expec"),
     ],
 )
 def test_a_bad_pair_is_named_by_position_and_value(row, expected):
@@ -211,12 +214,24 @@ def test_anything_but_an_iterable_of_pairs_gets_one_sentence(mistake):
 def test_counts_may_be_large_but_must_not_overflow(tmp_path):
     assert list(MentionTable.from_pairs([("a", "Q1", MAX)])) == [("a", "Q1", MAX)]
     assert MentionTable.from_pairs([("a", "Q1", MAX - 1), ("a", "Q1")]).total == MAX
+    expected = f"expected at most {MAX}: scale them down"
     for rows in ([("a", "Q1", MAX), ("a", "Q1")], [("a", "Q1", MAX), ("b", "Q2")]):
-        assert "add up to more than 9223372036854775807" in refusal(MentionTable.from_pairs, rows)
+        message = refusal(MentionTable.from_pairs, rows)
+        assert message == f"the counts add up to {MAX + 1}, {expected}"
     huge = MentionTable.from_pairs([("a", "Q1", MAX)])
-    assert "add up to more" in refusal(huge.merge, huge)
+    assert refusal(huge.merge, huge) == f"the counts add up to {2 * MAX}, {expected}"
     path = write(tmp_path / "fo.tsv", f"mention\tentity\tcount\na\tQ1\t{MAX}\na\tQ1\t1\n")
-    assert refusal(MentionTable.read, path).startswith(f"{path}: the counts add up to more")
+    assert refusal(MentionTable.read, path) == f"{path}: the counts add up to {MAX + 1}, {expected}"
+    columns = {"mention": ["a", "b"] * 10_000, "entity": ["Q1"] * 20_000, "count": [MAX] * 20_000}
+    message = refusal(MentionTable.from_arrow, pa.table(columns))  # more than 64 bits hold
+    assert message == f"the counts add up to {20_000 * MAX}, {expected}"
+
+
+@pytest.mark.parametrize("counts", [[0], [-1, 3], [MAX, 1], [2**63 - 1, 2**63 - 1]])
+def test_rows_of_any_origin_are_checked(counts):
+    """Such as those of a stored index, which are not read from a table."""
+    rows = pa.table([["a", "b"][: len(counts)], ["Q1"] * len(counts), counts], schema=SCHEMA)
+    assert "expected" in refusal(MentionTable, Rows(rows))
 
 
 @given(st.lists(rows_of_a_table, min_size=1, max_size=4))

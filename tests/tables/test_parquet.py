@@ -61,6 +61,10 @@ def test_arrow_table_without_count_and_with_other_metadata():
         ({"mention": ["a"], "entity": ["Q1"], "count": [None]}, "row 1: count is None"),
         ({"mention": ["a"], "entity": ["Q1"], "count": [0]}, "row 1: count is 0"),
         (
+            {"mention": ["a", "b"], "entity": ["Q1", "Q1"], "count": [MAX, MAX + 1]},
+            f"row 2: count is {MAX + 1}, expected at most {MAX}",
+        ),
+        (
             {"mention": ["a"], "entity": ["Q1"], "count": pa.array([2**63], pa.uint64())},
             f"row 1: count is {2**63}, expected at most {MAX}",
         ),

@@ -7,6 +7,7 @@ from candgen.errors import ParameterError, check_whole_number
 from candgen.generators.candidate import check_weight
 from candgen.storage.validation import check_mapping, check_text, check_texts
 from candgen.tables.mention_table import MentionTable
+from candgen.tables.rows import MAX_TABLES
 from candgen.text.normalize import check_normalizer
 
 TARGET = "target"
@@ -48,6 +49,10 @@ def collect_tables(
         )
     tables = {} if target is None else {name: target}
     tables.update(sorted(pivots.items()))
+    if len(tables) > MAX_TABLES:
+        raise ParameterError(
+            f"there are {len(tables)} tables, expected at most {MAX_TABLES}: leave pivots out"
+        )
     for each, table in tables.items():
         if not isinstance(each, str) or not each:
             raise ParameterError(f"{each!r} is not the name of a language: expected a string")

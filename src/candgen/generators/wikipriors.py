@@ -16,7 +16,7 @@ from candgen.generators.candidate import Candidate, check_query, search_candidat
 from candgen.generators.index_base import IndexBase, summarize
 from candgen.generators.inputs import TARGET, collect_tables, describe_table, validate_shared
 from candgen.generators.tiers import ask_in_turn
-from candgen.index.counts import count
+from candgen.index.counts import NoTokenError, count
 from candgen.index.pooling import pool
 from candgen.index.tie_order import tie_order
 from candgen.index.token_index import TokenIndex
@@ -306,7 +306,7 @@ def _build_tier(
             progress=progress,
             warn=isinstance(tokenizer, WholeMention),
         )
-    except TableError:
+    except NoTokenError:
         return None
     progress("laying out", 0.0)
     pooled = pool(counts, dict.fromkeys(mine, 1.0), in_place=True)

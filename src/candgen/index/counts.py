@@ -1,7 +1,7 @@
 """Counting tokens x entities: the integers n_l(t, e) of each language l."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,6 +26,20 @@ Floats = npt.NDArray[np.float64]
 
 ROWS_AT_ONCE = 250_000
 SYMBOLS_AT_ONCE = 250_000
+
+MAX_TOTAL = 4 * 10**18
+"""The largest number of tokens in a table: the sum over its rows of count times tokens.
+
+Every n_l(t, e), N_l(t) and N_l(e) is part of that sum, so that 64 bits (about 9.2 * 10**18) hold
+them all, and float64 holds all that pooling and scoring make of them: weights are from 1e-30 to
+1e30, so that the weighted totals of 1,000 languages are from 1e-30 to 1e52, and quotients of two of
+them from 1e-82 to 1. A table whose counts add up to MAX_COUNT reaches it if its mentions have 4,000
+tokens on average, with the default tokenizer 1,000 characters.
+"""
+
+
+class NoTokenError(TableError):
+    """No mention of the tables has a token."""
 
 
 @dataclass(frozen=True)
@@ -97,15 +111,20 @@ def count(
         )
     order = _order_by_name(list(rows.values()), len(ids))
     if len(order) == 0:
-        raise TableError("no mention has a token: there is nothing to build an index from")
+        raise NoTokenError("no mention has a token: there is nothing to build an index from")
     place = np.full(len(ids), -1, np.int64)
     place[order] = np.arange(len(order))
     builder = VocabularyBuilder(tokenizer)
+    entity_totals = {
+        language: _entity_totals(part, place, len(order), builder, language)
+        for language, part in rows.items()
+    }
     counted = {}
+    width = _width(entity_totals.values())
     for language in tables:
         mine = _by_entity(rows.pop(language), place)
         show = partial(progress, f"counting {language}")
-        counted[language] = _count_rows(mine, len(order), builder, show)
+        counted[language] = _count_rows(mine, entity_totals[language], builder, width, show)
     vocabulary, final = builder.finish(strings)
     totals = {language: _renumber(part, final) for language, part in counted.items()}
     entity_of_row = {language: place[number] for language, number in numbers.items()}
@@ -196,19 +215,52 @@ def _by_entity(rows: _Rows, place: Integers) -> _Rows:
     return _Rows(Symbols(moved, ends - (end - start), ends), entity[order], rows.count[order])
 
 
+def _tokens_of_rows(rows: _Rows, builder: VocabularyBuilder) -> Integers:
+    """Return how many tokens each row has."""
+    length = rows.symbols.end - rows.symbols.start
+    number = np.zeros(len(length), np.int64)
+    for n in builder.lengths:
+        number += np.maximum(length - n + 1, 0)
+    return number
+
+
+def _entity_totals(
+    rows: _Rows, place: Integers, entities: int, builder: VocabularyBuilder, language: str
+) -> Integers:
+    """Return N_l(e); raise TableError if 64 bits may not hold all totals of the language."""
+    of_row = _tokens_of_rows(rows, builder)
+    total = float(np.dot(of_row.astype(np.float64), rows.count.astype(np.float64)))
+    if total > MAX_TOTAL:
+        raise TableError(
+            f"the counts of {language!r}, each times the tokens of its mention, add up to "
+            f"{total:.3g}, expected at most {MAX_TOTAL:.3g}: scale the counts down"
+        )
+    entity_total = np.zeros(entities, np.int64)
+    np.add.at(entity_total, place[rows.entity], of_row * rows.count)
+    return entity_total
+
+
+def _width(entity_totals: Collection[Integers]) -> type[np.int32] | type[np.int64]:
+    """Return the narrowest type for the counts of all languages: kernels take them together.
+
+    No count can exceed its entity's total.
+    """
+    most = max(int(total.max(initial=0)) for total in entity_totals)
+    return np.int32 if most <= np.iinfo(np.int32).max else np.int64
+
+
 def _count_rows(
-    rows: _Rows, entities: int, builder: VocabularyBuilder, progress: Callable[[float], None]
+    rows: _Rows,
+    entity_total: Integers,
+    builder: VocabularyBuilder,
+    width: type[np.int32] | type[np.int64],
+    progress: Callable[[float], None],
 ) -> LanguageCounts:
     """Return n_l(t, e) with the builder's token numbers; rows are sorted by entity."""
-    length = rows.symbols.end - rows.symbols.start
-    of_row = sum(np.maximum(length - n + 1, 0) for n in builder.lengths)
-    entity_total = np.zeros(entities, np.int64)
-    np.add.at(entity_total, rows.entity, of_row * rows.count)
-    # No count can exceed its entity's total. Memory that is never written is never taken.
-    narrow = entity_total.max(initial=0) <= np.iinfo(np.int32).max
-    tokens = np.empty(int(np.sum(of_row)), np.uint32)
-    counts: npt.NDArray[Any] = np.empty(len(tokens), np.int32 if narrow else np.int64)
-    indptr = np.zeros(entities + 1, np.int64)
+    # Memory that is never written is never taken.
+    tokens = np.empty(int(_tokens_of_rows(rows, builder).sum()), np.uint32)
+    counts: npt.NDArray[Any] = np.empty(len(tokens), width)
+    indptr = np.zeros(len(entity_total) + 1, np.int64)
     filled = 0
     for chunk in _chunks(rows.symbols.end, rows.entity):
         progress(chunk.start / len(rows.entity))

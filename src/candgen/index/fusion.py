@@ -58,7 +58,9 @@ def build_index(
 
 
 def check_fusion(fusion: str, smoothing: float, threshold: float) -> None:
-    """Raise ParameterError if the values exclude each other."""
+    """Raise ParameterError if a value is invalid, or if the values exclude each other."""
+    if threshold > 1:
+        raise ParameterError(f"threshold is {threshold}: expected a probability, from 0 to 1")
     if fusion not in ("counts", "probabilities"):
         raise ParameterError(f"fusion is {fusion!r}: choose 'counts' or 'probabilities'")
     if smoothing and fusion == "counts":

@@ -59,7 +59,7 @@ class CountGrid:
         kernels.list_sizes(indptrs, tokens, wanted, np.full(len(size), -1, np.int64), size)
         start = np.concatenate(([0], np.cumsum(size)))
         entity = np.empty(start[-1], np.uint32)
-        n = np.zeros((start[-1], len(parts)), np.result_type(*numbers))
+        n = np.zeros((start[-1], len(parts)), numbers[0].dtype)
         last = np.full(len(size), -1, np.int64)
         kernels.fill_lists(indptrs, tokens, numbers, wanted, last, start[:-1].copy(), entity, n)
         return cls(counts, tie_order(counts.entities)[1], start, entity, n)

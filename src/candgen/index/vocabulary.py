@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from candgen.errors import TableError
 from candgen.kernels import counting as kernels
+from candgen.kernels.blocks import BLOCK_BITS
 from candgen.storage.validation import check_array
 from candgen.tables.string_table import StringTable
 from candgen.text.tokenizers import (
@@ -28,6 +30,9 @@ from candgen.text.tokenizers import (
 )
 
 Array = npt.NDArray[np.uint32]
+
+MAX_NODES = (1 << 32 - BLOCK_BITS) - 1
+"""The largest number of tokens: shifted by BLOCK_BITS, the number of each fits 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +216,11 @@ class VocabularyBuilder:
         self._level[self._next : after] = n
         level.used += after - self._next
         self._next = after
+        if after > MAX_NODES:
+            raise TableError(
+                f"the tables have more than {MAX_NODES} different tokens: give fewer or smaller "
+                "tables, or shorter n-grams"
+            )
 
     def scratch(self) -> npt.NDArray[np.uint32]:
         """Return an array with a number for each node, as working memory for counting."""

@@ -5,6 +5,10 @@ import numpy as np
 from candgen.kernels import kernel
 from candgen.kernels.trie import find_tokens, gather, token_room
 
+SUBNORMAL_STEP = 2.0**-149
+"""The distance of neighbours in single precision under 1.2e-38, where rounding is relatively large.
+"""
+
 
 @kernel
 def mark_tokens(trie, text, start, end, low, high, wildcard, wanted):
@@ -204,9 +208,9 @@ def _count_better(
             b /= totals[1][g, e]
             for m in range(lams.shape[1]):
                 roughly = a + lams[g, m] * b
-                if roughly < scores[g, m] * (1 - 1e-6):
+                if roughly < scores[g, m] * (1 - 1e-6) - SUBNORMAL_STEP:
                     continue
-                if roughly > scores[g, m] * (1 + 1e-6):
+                if roughly > scores[g, m] * (1 + 1e-6) + SUBNORMAL_STEP:
                     better[g, m] += 1
                     continue
                 if not scored:

@@ -24,7 +24,8 @@ class MentionTable:
     """An immutable table of (mention, entity, count), sorted, each pair once.
 
     Rows are in code point order of the mention, then of the entity, whatever order they came in,
-    and the counts of a pair that came twice are summed.
+    and the counts of a pair that came twice are summed. Counts are whole numbers of at least 1, and
+    all counts of a table together are at most 10**15.
 
     >>> table = MentionTable.from_pairs([("Tórshavn", "Q10704"), ("Havnin", "Q10704", 12)])
     >>> list(table)
@@ -185,10 +186,7 @@ def _column(table: pa.Table, name: str) -> pa.Array:
 def _canonical(rows: pa.Table) -> pa.Table:
     """Sort rows and sum the counts of equal pairs."""
     rows = rows.combine_chunks()
-    counts = _column(rows, "count").to_numpy()
-    # Rounded sums find the rare table for which exact ones are worth their time.
-    if counts.sum(dtype=np.float64) > 2.0**62 and sum(counts.tolist()) > MAX_COUNT:
-        raise TableError(f"the counts add up to more than {MAX_COUNT}: scale them down")
+    _check_counts(_column(rows, "count").to_numpy())
     if _strictly_sorted(rows):
         return rows
     rows = _sorted(rows)
@@ -198,6 +196,20 @@ def _canonical(rows: pa.Table) -> pa.Table:
         return rows
     sums = np.add.reduceat(_column(rows, "count").to_numpy(), starts)
     return pa.table([mentions.take(starts), entities.take(starts), sums], schema=SCHEMA)
+
+
+def _check_counts(counts: npt.NDArray[np.int64]) -> None:
+    """Raise TableError unless all counts are at least 1 and add up to at most MAX_COUNT.
+
+    Every table is checked here, wherever its rows come from. The sum is in float64: it cannot
+    overflow, and it is exact up to 2**53, which is more than MAX_COUNT.
+    """
+    if (least := counts.min(initial=1)) < 1:
+        raise TableError(f"a count is {least}, expected a whole number of at least 1")
+    if (total := counts.sum(dtype=np.float64)) > MAX_COUNT:
+        raise TableError(
+            f"the counts add up to {total:.0f}, expected at most {MAX_COUNT}: scale them down"
+        )
 
 
 def _strictly_sorted(rows: pa.Table) -> bool:

@@ -17,7 +17,17 @@ import pyarrow.compute as pc
 from candgen.errors import TableError, shown
 from candgen.tables.string_table import string_buffers
 
-MAX_COUNT = 2**63 - 1
+MAX_COUNT = 10**15
+"""The largest count of a row, and the largest sum of all counts of a table.
+
+So no sum of counts overflows 64 bits, and each count is exact in float64 and in JSON (up to 2**53,
+about 9 * 10**15). `MAX_TABLES` tables together have at most 10**18, less than 2**63, about 9.2 *
+10**18. Where counts are multiplied by numbers of tokens, `candgen.index.counts` checks the result.
+"""
+
+MAX_TABLES = 1000
+"""The largest number of tables that one generator is built from."""
+
 SCHEMA = pa.schema(
     [("mention", pa.large_string()), ("entity", pa.large_string()), ("count", pa.int64())]
 )
@@ -91,8 +101,12 @@ def row_problem(mention: object, entity: object, count: object) -> str | None:
 def rows_are_valid(columns: pa.Table) -> bool:
     """Return whether every row of a table in SCHEMA is valid."""
     counts = columns["count"]
-    if counts.null_count or (len(counts) and pc.min(counts).as_py() < 1):
+    if counts.null_count:
         return False
+    if len(counts):
+        ends = pc.min_max(counts).as_py()
+        if ends["min"] < 1 or ends["max"] > MAX_COUNT:
+            return False
     return all(_text_is_valid(chunk) for name in SCHEMA.names[:2] for chunk in columns[name].chunks)
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.storage.validation import check_array, check_offsets, check_range, check_texts
 from candgen.tables.mention_table import MentionTable
-from candgen.tables.rows import Rows
+from candgen.tables.rows import MAX_COUNT, Rows
 from candgen.tables.string_table import StringTable
 
 
@@ -91,7 +91,7 @@ class SourceMentions:
         check_array("sources.language", self.language, np.uint16, mentions)
         check_range("sources.language", self.language, 0, len(self.languages) - 1)
         check_array("sources.count", self.count, np.int64, mentions)
-        check_range("sources.count", self.count, 1, np.iinfo(np.int64).max)
+        check_range("sources.count", self.count, 1, MAX_COUNT)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays to store; the names of the languages are not among them."""

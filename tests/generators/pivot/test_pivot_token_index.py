@@ -176,6 +176,12 @@ def test_weights_that_would_overflow_are_refused():
     assert build(lam=1e30).candidates(["Vín"])[0][0].entity == "Q282"
 
 
+def test_the_number_of_tables_is_limited():
+    pivots = {f"l{number}": ICELANDIC for number in range(1000)}
+    with pytest.raises(CandgenError, match=r"there are 1001 tables, expected at most 1000: leave"):
+        build(pivots=pivots, alpha=1.0)
+
+
 def test_a_string_is_not_several_strings():
     with pytest.raises(CandgenError, match=r"expected several strings, such as \['Vín'\]"):
         build().candidates("Vín")

@@ -110,15 +110,13 @@ class PivotTokenIndex(IndexBase):
 
         Raises:
             ParameterError: A parameter is invalid, or there is no table with a weight.
-            TableError: No mention has a token.
+            TableError: No mention has a token, or the counts are too large for such long mentions.
         """
         tokenizer = CharNgrams() if tokenizer is None else tokenizer
         check_normalizer(normalizer)
         described = to_parameters(tokenizer)
         lam = check_weight("lam", lam)
         threshold = check_weight("threshold", threshold)
-        if threshold > 1:
-            raise ParameterError(f"threshold is {threshold}: expected a probability, from 0 to 1")
         smoothing = check_weight("smoothing", smoothing)
         check_fusion(fusion, smoothing, threshold)
         check_whole_number("threads", threads)

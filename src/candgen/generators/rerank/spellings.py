@@ -2,6 +2,7 @@
 
 A symbol is one byte, whatever the script, and a spelling that several languages share is kept once.
 A count is stored as a logarithm in one byte: 1,000 and 1,050 occurrences need not be distinguished.
+Counts from 3.8 * 10**9 on, for which a byte has no more steps, are stored as equal.
 """
 
 from collections.abc import Mapping, Sequence
