@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import candgen
 from candgen.errors import MissingExtraError, ParameterError, StorageError
 from candgen.generators.calibration import Calibration, Weights
+from candgen.storage import index_folder
 from tests.support import toy
 
 spacy = pytest.importorskip("spacy", reason="spaCy is optional")
@@ -423,6 +424,29 @@ def test_bytes_hold_everything(nlp, path):
     assert copy.kb.get_vector("Q282") == [0.5, 2.0]
     assert linked(other, "Vín") == ["Q282"]
     assert copy.kb.to_bytes() == linker.kb.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "forged"),
+    [
+        ("spacy.k", np.array([0])),
+        ("spacy.k", np.array([1.5])),
+        ("spacy.vectors", np.zeros((1, 2), np.float32)),
+        ("spacy.vectors", np.full((2, 2), np.nan, np.float32)),
+        ("spacy.entities.offsets", np.array([0, 10**9, 9])),
+        ("spacy.entities.bytes", np.full(9, 0xFF, np.uint8)),
+    ],
+)
+def test_forged_vectors_are_refused(nlp, path, tmp_path, name, forged):
+    vectors = {"Q1741": [1.0, 0.0], "Q282": [0.0, 1.0]}
+    CandgenKB(nlp.vocab, path, vectors=vectors).to_disk(tmp_path / "kb")
+    stored = index_folder.load(tmp_path / "kb")
+    assert {"spacy.k", "spacy.vectors", "spacy.entities.bytes"} <= set(stored.arrays)
+    arrays = {**stored.arrays, name: forged}
+    described = {"kind": stored.kind, "parameters": stored.parameters, "inputs": stored.inputs}
+    index_folder.save(tmp_path / "forged", **described, arrays=arrays)
+    with pytest.raises(StorageError, match="save the pipeline again"):
+        CandgenKB(nlp.vocab).from_disk(tmp_path / "forged")
 
 
 def test_bytes_cannot_write_elsewhere(nlp, path, tmp_path):

@@ -27,6 +27,7 @@ from candgen.protocols import Index
 from candgen.storage import index_folder
 from candgen.storage.atomic import atomic_write
 from candgen.storage.index_folder import StoredIndex, add_prefix, strip_prefix
+from candgen.storage.validation import check_array, check_range
 from candgen.tables.string_table import StringTable
 
 try:
@@ -44,6 +45,7 @@ DEFAULT_K = 30
 DEFAULT_VECTOR_LENGTH = 64
 """The vector length without vectors; spaCy's entity linker has the same default."""
 PREFIX = "spacy"
+MAX_COMPONENT = float(np.finfo(np.float32).max)
 
 _EMPTY_CONTENTS = bytes(24)
 """The file ``contents``, for spaCy's own knowledge base: no entities and no aliases.
@@ -306,13 +308,12 @@ class _LoadedIndex:
     @classmethod
     def of(cls, stored: StoredIndex, k: int | None, vectors: EntityVectors) -> "_LoadedIndex":
         """Load a generator; k and vectors default to those that were saved with it."""
-        saved = strip_prefix(PREFIX, stored.arrays)
-        if saved and not len(vectors.entities):
-            entities = StringTable(**strip_prefix("entities", saved))
-            vectors = EntityVectors(entities, saved["vectors"])
-        if k is None:
-            k = int(saved["k"][0]) if saved else DEFAULT_K
-        return cls(stored, open_stored(stored), k, vectors)
+        generator = open_stored(stored)
+        if saved := strip_prefix(PREFIX, stored.arrays):
+            saved_k, saved_vectors = _read_saved(stored.path, saved)
+            k = saved_k if k is None else k
+            vectors = vectors if len(vectors.entities) else saved_vectors
+        return cls(stored, generator, DEFAULT_K if k is None else k, vectors)
 
     def contents(self) -> dict[str, Any]:
         """Return the arguments of `index_folder.save`: the stored index, k and the vectors."""
@@ -327,6 +328,22 @@ class _LoadedIndex:
             "arrays": {**self.stored.arrays, **add_prefix(PREFIX, saved)},
             "inputs": self.stored.inputs,
         }
+
+
+def _read_saved(path: Path, saved: Mapping[str, npt.NDArray[Any]]) -> tuple[int, EntityVectors]:
+    """Return k and the vectors that were saved with an index; raise StorageError if invalid."""
+    try:
+        check_array("k", saved["k"], np.int64, 1)
+        check_range("k", saved["k"], 1, np.iinfo(np.int64).max)
+        entities = StringTable(**strip_prefix("entities", saved))
+        entities.validate("entities", is_sorted=True)
+        check_array("vectors", saved["vectors"], np.float32, len(entities), -1)
+        check_range("vectors", saved["vectors"], -MAX_COMPONENT, MAX_COMPONENT)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StorageError(
+            f"{path} has vectors that cannot be read ({error}): save the pipeline again"
+        ) from error
+    return int(saved["k"][0]), EntityVectors(entities, saved["vectors"])
 
 
 def _check_kb(kb: KnowledgeBase) -> CandgenKB:
