@@ -23,6 +23,7 @@ from candgen.cli.extract import extract
 from candgen.cli.extract_wikidata import extract_wikidata
 from candgen.cli.info import info
 from candgen.cli.interrupts import interruptible
+from candgen.cli.options import reads_tables
 from candgen.cli.pivots import pivots
 from candgen.cli.query import query
 from candgen.cli.reproduce import reproduce
@@ -31,6 +32,7 @@ from candgen.cli.split import split
 from candgen.cli.tune import tune
 from candgen.errors import CandgenError
 from candgen.storage.versions import version as installed_version
+from candgen.tables.limits import use_limits
 
 USAGE_ERROR = 2
 INTERRUPTED = 130
@@ -47,6 +49,9 @@ COMMANDS: dict[str, Sequence[Callable[..., None]]] = {
     "Get data": (download, extract, extract_wikidata),
 }
 """The commands, in groups, in the order of --help."""
+
+READ_NO_TABLES = (demo, explain, download, extract_wikidata)
+"""All others have options for how large tables may be."""
 
 OLD_OPTIONS: dict[Callable[..., None], Mapping[str, str]] = {
     build: {"candidates": "pivot-tables", "unit": "ngram-unit"},
@@ -108,7 +113,7 @@ def _add_commands() -> None:
                 context_settings={
                     "token_normalize_func": lambda name, old=old: old.get(name, name)
                 },
-            )(function)
+            )(function if function in READ_NO_TABLES else reads_tables(function))
 
 
 _add_commands()
@@ -147,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; print a usage error as one line to stderr."""
     with _warnings_on_stderr():
         try:
-            with interruptible():
+            with interruptible(), use_limits():
                 status = _run(sys.argv[1:] if arguments is None else arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()

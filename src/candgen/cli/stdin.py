@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from candgen.errors import ParameterError
+from candgen.tables.limits import row_too_large, table_limits
 
 _CHUNK = 1 << 16
 _MARK = b"\xef\xbb\xbf"  # a byte order mark
@@ -43,9 +44,14 @@ def stdin_lines(at_most: int) -> Iterator[list[str]]:
 def _whole_lines(stream: io.BufferedReader) -> Iterator[bytes]:
     """Yield what can be read, cut after the last line end; the last piece may lack one."""
     pending = bytearray()
+    line = 1
+    limit = table_limits().row
     while chunk := stream.read1(_CHUNK):
-        end = chunk.rfind(b"\n") + 1
+        first, end = chunk.find(b"\n"), chunk.rfind(b"\n") + 1
+        if len(pending) + (first if end else len(chunk)) > limit:
+            raise row_too_large(f"line {line} of standard input", limit)
         if end:
+            line += chunk.count(b"\n")
             yield bytes(pending) + chunk[:end]
             pending = bytearray(chunk[end:])
         else:

@@ -1,0 +1,166 @@
+"""Columns of a Parquet file, read within the limits of tables whatever the file says of itself."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from candgen.errors import TableError, shown
+from candgen.tables.limits import row_too_large, table_limits, table_too_large
+from candgen.tables.parquet_pages import Page, PageError, read_pages
+from candgen.tables.text_file import check_is_file, reason, table_errors
+
+_MAX_BATCH = 1 << 17  # rows
+_BATCH_BYTES = 1 << 26
+_BYTES_A_VALUE = 8  # a number, or an offset
+
+
+class ParquetTable:
+    """An open Parquet file, of which columns can be read."""
+
+    def __init__(self, path: Path, file: pq.ParquetFile, size: int) -> None:
+        self.path = path
+        self.schema: pa.Schema = file.schema_arrow
+        self.metadata: dict[bytes, bytes] = file.metadata.metadata or {}
+        self._file = file
+        self._size = size
+        self._limits = table_limits()
+
+    def read(self, names: Sequence[str]) -> pa.Table:
+        """Return columns; raise TableError if they are larger than the limits."""
+        batches = list(self.batches(names))
+        if batches:
+            return pa.Table.from_batches(batches)
+        return pa.table({name: pa.array([], self.schema.field(name).type) for name in names})
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield columns, some rows at a time; text is large_string, and has no dictionaries."""
+        for name in names:
+            if self.schema.get_field_index(name) < 0:  # so it is for a name that occurs twice
+                raise TableError(f"{self.path} has more than one column {shown(name)}: drop one")
+        limit = self._limits.table(self._size)
+        longest = self._check_pages(names, limit)
+        rows = max(1, min(_MAX_BATCH, _BATCH_BYTES // max(longest, 1)))
+        total = 0
+        row = 1
+        with parquet_errors(self.path):
+            for stored in self._file.iter_batches(rows, columns=list(names)):
+                batch = pa.RecordBatch.from_arrays(
+                    [_decoded(stored.column(name)) for name in names], list(names)
+                )
+                self._check_rows(batch, row)
+                total += batch.nbytes
+                row += len(batch)
+                if total > limit:
+                    raise table_too_large(self.path, limit, f" (row {row})")
+                yield batch
+
+    def _check_rows(self, batch: pa.RecordBatch, first: int) -> None:
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if pa.types.is_large_string(column.type):
+                lengths = pc.fill_null(pc.binary_length(column), 0).to_numpy()
+                if lengths.max(initial=0) > self._limits.row:
+                    place = f"{self.path} row {first + int(lengths.argmax())}: {name}"
+                    raise row_too_large(place, self._limits.row)
+
+    def _check_pages(self, names: Sequence[str], limit: int) -> int:
+        """Return the bytes of the longest value that may repeat, after a look at all pages.
+
+        A dictionary holds a value once that a column has a million times. Raise TableError if the
+        columns are larger than the limit even without such repetitions.
+        """
+        metadata = self._file.metadata
+        wanted = set(names)
+        places = [
+            place
+            for place in range(len(self._file.schema))
+            if self._file.schema.column(place).path.split(".")[0] in wanted
+        ]
+        total = longest = 0
+        with table_errors(self.path), parquet_errors(self.path), self.path.open("rb") as raw:
+            for group in range(metadata.num_row_groups):
+                columns = {place: metadata.row_group(group).column(place) for place in places}
+                dictionaries: dict[int, Page] = {}
+                for place, column in columns.items():
+                    for page in read_pages(raw, column, self._size):
+                        total += max(page.unpacked, _BYTES_A_VALUE * page.values)
+                        if total > limit:
+                            raise table_too_large(self.path, limit)
+                        if page.is_dictionary and column.physical_type == "BYTE_ARRAY":
+                            dictionaries[place] = page
+                if dictionaries:
+                    found = self._longest_value(group, dictionaries)
+                    longest = max(longest, *found.values())
+                    for place, length in found.items():
+                        nested = self._file.schema.column(place).max_repetition_level > 0
+                        if nested and length * columns[place].num_values > limit:
+                            raise table_too_large(self.path, limit)
+        return longest
+
+    def _longest_value(self, group: int, dictionaries: dict[int, Page]) -> dict[int, int]:
+        """Return the bytes of the longest value of each dictionary of a row group, by column.
+
+        Arrow unpacks a dictionary with the first row. Should that not be the one of the page
+        header, all its bytes may be one value.
+        """
+        found = {}
+        for place, page in dictionaries.items():
+            path = self._file.schema.column(place).path
+            with pq.ParquetFile(self.path, read_dictionary=[path], pre_buffer=False) as file:
+                batches = file.iter_batches(1, row_groups=[group], columns=[path])
+                first = next(batches, None)
+            lengths = _dictionary_lengths(first)
+            exact = len(lengths) == page.values and page.unpacked == lengths.sum() + 4 * page.values
+            found[place] = int(lengths.max(initial=0)) if exact else page.unpacked
+        return found
+
+
+@contextlib.contextmanager
+def open_parquet(path: Path) -> Iterator[ParquetTable]:
+    """Open a Parquet file; raise TableError if it is not one."""
+    with table_errors(path), parquet_errors(path):
+        size = check_is_file(path)
+        # Not pq.read_table, which makes columns of the folders that the path goes through.
+        opened = pq.ParquetFile(path)
+    with opened as file:
+        yield ParquetTable(path, file, size)
+
+
+@contextlib.contextmanager
+def parquet_errors(path: Path) -> Iterator[None]:
+    """Raise what Arrow says about a file as TableError, but not what the system says."""
+    try:
+        yield
+    except TableError:
+        raise
+    except MemoryError as error:
+        raise TableError(f"{path} needs more memory than there is: {reason(error)}") from error
+    except (pa.ArrowException, PageError, OSError, UnicodeDecodeError, OverflowError) as error:
+        if getattr(error, "errno", None):
+            raise
+        raise TableError(
+            f"{path} is not a valid Parquet file ({reason(error)}): copy or write it again"
+        ) from error
+
+
+def _decoded(column: Any) -> Any:  # noqa: ANN401
+    """Return a column without a dictionary; text as large_string."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    kind = pa.large_string() if str(kind) in ("string", "string_view") else kind
+    return column.cast(kind)
+
+
+def _dictionary_lengths(batch: pa.RecordBatch | None) -> "np.ndarray[Any, np.dtype[np.int64]]":
+    """Return the bytes of each value of the dictionary of the only column."""
+    column = None if batch is None else batch.column(0)
+    while column is not None and str(column.type).startswith(("list", "large_list")):
+        column = column.values
+    if column is None or not pa.types.is_dictionary(column.type):
+        return np.zeros(0, np.int64)
+    lengths: np.ndarray[Any, np.dtype[np.int64]] = pc.binary_length(column.dictionary).to_numpy()
+    return lengths
