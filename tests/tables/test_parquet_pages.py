@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from candgen.tables.parquet_pages import PageError, _read_page, read_pages
+from candgen.tables.parquet_pages import PageError, _read_page, read_chunks, read_pages
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
@@ -32,17 +32,45 @@ def test_pages_of_a_file_that_arrow_wrote(version, compression, dictionary):
         write_page_index=True,
     )
     metadata = pq.read_metadata(data)
-    for group in range(metadata.num_row_groups):
-        for place in range(metadata.num_columns):
+    groups = list(read_chunks(data, range(metadata.num_columns)))
+    assert len(groups) == metadata.num_row_groups == 3
+    for group, chunks in enumerate(groups):
+        for place, chunk in enumerate(chunks):
             column = metadata.row_group(group).column(place)
-            pages = list(read_pages(data, column, len(data.getvalue())))
-            assert sum(page.values for page in pages if not page.is_dictionary) == column.num_values
+            assert chunk.values == column.num_values
+            assert chunk.is_text == (column.physical_type == "BYTE_ARRAY")
+            pages = list(read_pages(data, chunk))
+            assert sum(page.values for page in pages if not page.is_dictionary) == chunk.values
             assert [page.is_dictionary for page in pages].count(True) == dictionary
-            without_headers = sum(page.unpacked for page in pages)
             headers = 200 * len(pages)
-            assert 0 <= column.total_uncompressed_size - without_headers < headers
+            unpacked = sum(page.unpacked for page in pages)
+            assert 0 <= column.total_uncompressed_size - unpacked < headers
             packed = sum(page.packed for page in pages)
             assert 0 <= column.total_compressed_size - packed < headers
+
+
+def footer(data):
+    return b"PAR1" + data + len(data).to_bytes(4, "little") + b"PAR1"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "no footer"),
+        (b"PAR1", "no footer"),
+        (footer(b"")[:-8] + b"\xff\xff\xff\xffPAR1", "no footer"),
+        (footer(b"\x15"), "cut short"),
+        (footer(b"\x45\x02\0"), "no row groups"),
+        (footer(b"\x49\x15\x02\0"), "no row groups"),
+        (footer(b"\x49\x1c\0\0"), "lacks a column"),
+        (footer(b"\x49\x1c\x19\x1c\0\0\0"), "encrypted"),
+        (footer(b"\x49\x1c\x19\x1c\x3c\0\x5c\0\0\0\0"), "encrypted"),
+        (footer(b"\x49\x1c\x19\x1c\x3c\0\0\0\0"), "lacks its number of values"),
+    ],
+)
+def test_footers_that_are_not_footers(data, said):
+    with pytest.raises(PageError, match=said):
+        list(read_chunks(io.BytesIO(data), [0]))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from candgen.cli.extract_wikidata import extract_wikidata
 from candgen.cli.info import info
 from candgen.cli.interrupts import interruptible
 from candgen.cli.options import reads_tables
+from candgen.cli.output import visible
 from candgen.cli.pivots import pivots
 from candgen.cli.query import query
 from candgen.cli.reproduce import reproduce
@@ -191,7 +192,7 @@ def _sentence(error: Any) -> str:  # noqa: ANN401
 
 def _print_error(sentence: str) -> None:
     if sys.stderr is not None:
-        sys.stderr.write(f"candgen: {' '.join(sentence.splitlines())}\n")
+        sys.stderr.write(f"candgen: {visible(' '.join(sentence.splitlines()))}\n")
 
 
 def _discard_output() -> None:

@@ -47,15 +47,19 @@ def _whole_lines(stream: io.BufferedReader) -> Iterator[bytes]:
     line = 1
     limit = table_limits().row
     while chunk := stream.read1(_CHUNK):
-        first, end = chunk.find(b"\n"), chunk.rfind(b"\n") + 1
-        if len(pending) + (first if end else len(chunk)) > limit:
-            raise row_too_large(f"line {line} of standard input", limit)
+        end = chunk.rfind(b"\n") + 1
         if end:
-            line += chunk.count(b"\n")
-            yield bytes(pending) + chunk[:end]
+            piece = bytes(pending) + chunk[:end]
+            for number, text in enumerate(piece.split(b"\n") if len(piece) > limit else (), line):
+                if len(text) > limit:
+                    raise row_too_large(f"line {number} of standard input", limit)
+            yield piece
+            line += piece.count(b"\n")
             pending = bytearray(chunk[end:])
         else:
             pending += chunk
+        if len(pending) > limit:
+            raise row_too_large(f"line {line} of standard input", limit)
     if pending:
         yield bytes(pending)
 

@@ -29,18 +29,24 @@ def read_rows(path: Path, *, skip_bad_rows: bool) -> Rows:
 def _plain_rows(block: bytes) -> RawRows:
     for line in split_lines(block):
         found = _parse_object(line)
-        if found is None:
-            yield f"found {shown(line)}, expected a JSON object with mention and entity"
+        if isinstance(found, str):
+            yield f"{found} with mention and entity"
         else:
             yield found.get("mention"), found.get("entity"), found.get("count", 1)
 
 
-def _parse_object(line: str) -> dict[str, Any] | None:
+def _parse_object(line: str) -> dict[str, Any] | str:
+    """Return the object in a line, or what is wrong with the line."""
+    nested = ""
     try:
         found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    except ValueError:
+        found = None
+    except RecursionError:
+        found, nested = None, ", which is nested too deep"
+    if isinstance(found, dict):
+        return found
+    return f"found {shown(line)}{nested}, expected a JSON object"
 
 
 def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -49,10 +55,10 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     lines = chain.from_iterable(map(split_lines, read_blocks(path)))
     for number, line in enumerate(lines, start=1):
         found = _parse_object(line)
-        if found is not None:
+        if not isinstance(found, str):
             yield number, found
         elif line.strip():
-            raise TableError(f"{path} line {number}: found {shown(line)}, expected a JSON object")
+            raise TableError(f"{path} line {number}: {found}")
 
 
 def render_rows(columns: pa.Table) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from candgen.errors import TableError, shown
 from candgen.tables.limits import row_too_large, table_limits, table_too_large
-from candgen.tables.parquet_pages import Page, PageError, read_pages
+from candgen.tables.parquet_pages import Page, PageError, read_chunks, read_pages
 from candgen.tables.text_file import check_is_file, reason, table_errors
 
 _MAX_BATCH = 1 << 17  # rows
@@ -74,31 +74,30 @@ class ParquetTable:
         A dictionary holds a value once that a column has a million times. Raise TableError if the
         columns are larger than the limit even without such repetitions.
         """
-        metadata = self._file.metadata
         wanted = set(names)
+        schema = self._file.schema
         places = [
             place
-            for place in range(len(self._file.schema))
-            if self._file.schema.column(place).path.split(".")[0] in wanted
+            for place in range(len(schema))
+            if schema.column(place).path.split(".")[0] in wanted
         ]
         total = longest = 0
         with table_errors(self.path), parquet_errors(self.path), self.path.open("rb") as raw:
-            for group in range(metadata.num_row_groups):
-                columns = {place: metadata.row_group(group).column(place) for place in places}
+            for group, chunks in enumerate(read_chunks(raw, places)):
                 dictionaries: dict[int, Page] = {}
-                for place, column in columns.items():
-                    for page in read_pages(raw, column, self._size):
+                for place, chunk in zip(places, chunks, strict=True):
+                    for page in read_pages(raw, chunk):
                         total += max(page.unpacked, _BYTES_A_VALUE * page.values)
                         if total > limit:
                             raise table_too_large(self.path, limit)
-                        if page.is_dictionary and column.physical_type == "BYTE_ARRAY":
+                        if page.is_dictionary and chunk.is_text:
                             dictionaries[place] = page
                 if dictionaries:
                     found = self._longest_value(group, dictionaries)
                     longest = max(longest, *found.values())
-                    for place, length in found.items():
-                        nested = self._file.schema.column(place).max_repetition_level > 0
-                        if nested and length * columns[place].num_values > limit:
+                    for place, chunk in zip(places, chunks, strict=True):
+                        nested = schema.column(place).max_repetition_level > 0
+                        if nested and found.get(place, 0) * chunk.values > limit:
                             raise table_too_large(self.path, limit)
         return longest
 
@@ -108,13 +107,15 @@ class ParquetTable:
         Arrow unpacks a dictionary with the first row. Should that not be the one of the page
         header, all its bytes may be one value.
         """
+        paths = {place: self._file.schema.column(place).path for place in dictionaries}
+        options = {"read_dictionary": list(paths.values()), "pre_buffer": False}
+        with pq.ParquetFile(self.path, metadata=self._file.metadata, **options) as file:
+            batches = file.iter_batches(1, row_groups=[group], columns=list(paths.values()))
+            first = next(batches, None)
         found = {}
         for place, page in dictionaries.items():
-            path = self._file.schema.column(place).path
-            with pq.ParquetFile(self.path, read_dictionary=[path], pre_buffer=False) as file:
-                batches = file.iter_batches(1, row_groups=[group], columns=[path])
-                first = next(batches, None)
-            lengths = _dictionary_lengths(first)
+            column = None if first is None else first.column(paths[place].split(".")[0])
+            lengths = _dictionary_lengths(column)
             exact = len(lengths) == page.values and page.unpacked == lengths.sum() + 4 * page.values
             found[place] = int(lengths.max(initial=0)) if exact else page.unpacked
         return found
@@ -155,9 +156,8 @@ def _decoded(column: Any) -> Any:  # noqa: ANN401
     return column.cast(kind)
 
 
-def _dictionary_lengths(batch: pa.RecordBatch | None) -> "np.ndarray[Any, np.dtype[np.int64]]":
-    """Return the bytes of each value of the dictionary of the only column."""
-    column = None if batch is None else batch.column(0)
+def _dictionary_lengths(column: Any) -> "np.ndarray[Any, np.dtype[np.int64]]":  # noqa: ANN401
+    """Return the bytes of each value of the dictionary of a column; none without one."""
     while column is not None and str(column.type).startswith(("list", "large_list")):
         column = column.values
     if column is None or not pa.types.is_dictionary(column.type):

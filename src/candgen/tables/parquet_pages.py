@@ -1,21 +1,25 @@
-"""The headers of the pages of a Parquet file: how large its columns are when they are unpacked.
+"""The footer and the page headers of a Parquet file: how large columns are when unpacked.
 
 A few bytes of a Parquet file can say that a page has two billion values or two gigabytes, and the
 sizes in the footer need not be true. The header of each page is what Arrow goes by when it reads,
 so that the sizes here are those of the memory that Arrow is going to use. The format is Thrift's
-compact protocol, of which only integers are looked at.
+compact protocol. PyArrow has the footer, too, but a damaged one ends the process.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
+_MAX_FOOTER = 1 << 26  # bytes
 _MAX_HEADER = 1 << 24  # bytes, as in Arrow
 _FIRST_LOOK = 1 << 12
 _MAX_DEPTH = 16
+_MAGIC = b"PAR1"
 
 _DATA, _DICTIONARY, _DATA_V2 = 0, 2, 3
 _HEADER_OF = {_DATA: 5, _DICTIONARY: 7, _DATA_V2: 8}
 """The field of a page header that describes a page of this type; its field 1 has the values."""
+_BYTE_ARRAY = 6
 
 
 class Page(NamedTuple):
@@ -27,20 +31,63 @@ class Page(NamedTuple):
     unpacked: int
 
 
+class Chunk(NamedTuple):
+    """What the footer says about a column in a row group; ``start`` is its first page."""
+
+    is_text: bool
+    values: int
+    start: int
+
+
 class PageError(ValueError):
-    """A page header that is not what the format says."""
+    """A footer or a page header that is not what the format says."""
 
 
-def read_pages(file: BinaryIO, column: Any, size: int) -> Iterator[Page]:  # noqa: ANN401
-    """Yield the pages of a column chunk, those that Arrow reads, in their order.
+def read_chunks(file: BinaryIO, places: Sequence[int]) -> Iterator[list[Chunk]]:
+    """Yield the chunks of the columns at these places, for each row group."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - 8, 0))
+    end = file.read(8)
+    length = int.from_bytes(end[:4], "little")
+    if end[4:] != _MAGIC or length > size - 8:
+        raise PageError("it has no footer")
+    if length > _MAX_FOOTER:
+        raise PageError(f"its footer has more than {_MAX_FOOTER:,} bytes")
+    file.seek(size - 8 - length)
+    try:
+        footer, _ = _read_struct(file.read(length), 0, _MAX_DEPTH)
+    except IndexError:
+        raise PageError("its footer is cut short") from None
+    for group in _structs(footer.get(4, [])):
+        columns = _structs(group.get(1, []))
+        if any(place >= len(columns) for place in places):
+            raise PageError("a row group lacks a column")
+        yield [_read_chunk(columns[place]) for place in places]
 
-    ``column`` is the chunk's metadata, and ``size`` that of the file.
-    """
-    place = column.data_page_offset
-    if column.has_dictionary_page and 0 < column.dictionary_page_offset < place:
-        place = column.dictionary_page_offset
-    seen = 0
-    while seen < column.num_values:
+
+def _structs(value: Any) -> list[dict[int, Any]]:  # noqa: ANN401
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise PageError("its footer has no row groups and columns")
+    return value
+
+
+def _read_chunk(column: dict[int, Any]) -> Chunk:
+    metadata = column.get(3)
+    if 8 in column or not isinstance(metadata, dict):
+        raise PageError("a column is encrypted")
+    kind, values, start, dictionary = (metadata.get(number) for number in (1, 5, 9, 11))
+    if not isinstance(values, int) or not isinstance(start, int):
+        raise PageError("a column lacks its number of values or its place")
+    if isinstance(dictionary, int) and 0 < dictionary < start:
+        start = dictionary
+    return Chunk(kind == _BYTE_ARRAY, values, start)
+
+
+def read_pages(file: BinaryIO, chunk: Chunk) -> Iterator[Page]:
+    """Yield the pages of a column chunk, those that Arrow reads, in their order."""
+    size = file.seek(0, os.SEEK_END)
+    place, seen = chunk.start, 0
+    while seen < chunk.values:
         if not 0 <= place < size:
             raise PageError("a page lies outside the file")
         page, length = _read_page(file, place)
@@ -83,9 +130,9 @@ _TRUE, _FALSE, _BYTE, _I64, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 1, 2, 3, 6,
 
 
 def _read_struct(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
-    """Return the integers and structs of a struct by the numbers of their fields, and its end."""
+    """Return the values of a struct by the numbers of their fields, and its end."""
     if not depth:
-        raise PageError("a page header is nested too deep")
+        raise PageError("a header is nested too deep")
     fields: dict[int, Any] = {}
     number = 0
     while (head := data[at]) != 0:
@@ -112,24 +159,26 @@ def _read_value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
         return None, _skip(data, at, 8)
     if kind == _BINARY:
         length, at = _read_varint(data, at)
-        return None, _skip(data, at, length)
+        return None, _skip(data, at, length)  # no text is needed
     if kind in (_LIST, _SET):
-        return None, _skip_list(data, at, depth)
-    raise PageError(f"a page header has a field of the type {kind}")
+        return _read_list(data, at, depth)
+    raise PageError(f"a header has a field of the type {kind}")
 
 
-def _skip_list(data: bytes, at: int, depth: int) -> int:
+def _read_list(data: bytes, at: int, depth: int) -> tuple[list[Any], int]:
     if not depth:
-        raise PageError("a page header is nested too deep")
+        raise PageError("a header is nested too deep")
     length, kind = data[at] >> 4, data[at] & 15
     at += 1
     if length == 15:
         length, at = _read_varint(data, at)
     if kind in (_TRUE, _FALSE):
-        return _skip(data, at, length)
+        return [], _skip(data, at, length)
+    values = []
     for _ in range(length):
-        _, at = _read_value(data, at, kind, depth - 1)
-    return at
+        value, at = _read_value(data, at, kind, depth - 1)
+        values.append(value)
+    return values, at
 
 
 def _skip(data: bytes, at: int, length: int) -> int:
@@ -152,4 +201,4 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 128:
             return value, at
         if shift > 63:
-            raise PageError("a page header has a number beyond 64 bits")
+            raise PageError("a header has a number beyond 64 bits")
