@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import random
+import sys
 import zlib
 
 import numpy as np
@@ -18,6 +19,8 @@ import pytest
 
 from tests.adversarial.readers import Readers
 from tests.support.commands import is_refusal, process, snapshot
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, for the memory")
 
 MIB = 1 << 20
 TRIALS = int(os.environ.get("CANDGEN_TRIALS", "40"))
@@ -326,6 +329,26 @@ def test_what_is_not_a_file(tmp_path, tried):
                 assert answer.problem is None
                 assert answer.said is not None
                 assert answer.memory < 100 * MIB
+
+
+def test_datasets_and_folders_whose_files_are_not_files(tmp_path, tried):
+    """A folder of tables, and the manifest and the files of a dataset."""
+    os.mkfifo(tmp_path / "is.tsv")
+    table = tmp_path / "fo.tsv"
+    rows = "".join(f"name {n}\tQ{n % 40}\n" for n in range(200))
+    table.write_text(f"mention\tentity\n{rows}", encoding="utf-8")
+    done = process("pivots", "--target", table, "--pivot-tables", tmp_path)
+    assert done.returncode == 2
+    assert b"is.tsv is not a regular file" in done.stderr
+    assert process("split", table, "-o", tmp_path / "d", "--per-type", "5").returncode == 0
+    for name in ("dev.tsv", "manifest.json"):
+        tried("tables", 2)
+        (tmp_path / "d" / name).unlink()
+        os.mkfifo(tmp_path / "d" / name)
+        for fold in ("dev", "test"):
+            done = process("evaluate", tmp_path / "d", tmp_path / "x", "--fold", fold)
+            assert done.returncode == 2
+            assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_file_that_grows_while_it_is_read(tmp_path, monkeypatch, tried):

@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from candgen.tables import text_file
 from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import Query, read_queries
 from candgen.tables.text_file import parse_columns, read_blocks, split_lines
 from tests.support.mention_tables import refusal, write
 
@@ -97,3 +99,14 @@ def test_columns_that_arrow_would_cut_otherwise_are_left_to_the_plain_reader():
     assert empty.to_pydict() == {"x": ["a", "", "c"], "y": ["b", "", "d"]}
     blank = parse_columns(b"a\tb\n\nc\td\n", names, names, skip_empty_lines=True)
     assert blank.to_pydict() == {"x": ["a", "c"], "y": ["b", "d"]}
+
+
+def test_a_pipe_that_a_shell_has_opened_is_read():
+    """As in ``candgen evaluate <(zcat queries.gz) ...``."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as file:
+        file.write(b"mention\tentity\nWien\tQ1741\n")
+    try:
+        assert read_queries(f"/dev/fd/{reading}") == [Query("Wien", "Q1741")]
+    finally:
+        os.close(reading)
