@@ -23,6 +23,7 @@ from candgen.cli.output import visible
 from candgen.evaluation.dataset import write_dataset
 from candgen.storage import index_folder
 from candgen.tables.entities import EntityTable
+from tests.support.commands import is_refusal
 
 MARKUP = "[bold red]x[link=http://a]"
 HOSTILE = f"\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202eWien\u2066{MARKUP}"
@@ -195,3 +196,32 @@ def test_a_name_that_is_not_shown_is_not_suggested(place, terminal, tmp_path, tr
     tried("terminal")
     _, shown = terminal("build", "--target", place / "fo.parquet", "-o", tmp_path / "fo.candgen")
     assert "try:" not in shown
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_parameters_that_are_nested_deep(tmp_path, cli, tried, form):
+    for depth in (10, 100, 450, 900):
+        tried("terminal", 3)
+        deep = {"a": 1}
+        for _ in range(depth):
+            deep = {f"a name that is too long for a line {'x' * 80}": deep}
+        path = tmp_path / f"{depth}.parquet"
+        metadata = {"lists": "[" * depth + "]" * depth, "objects": json.dumps(deep)}
+        candgen.MentionTable.from_pairs([("a", "Q1")]).write(path, metadata=metadata)
+        assert cli("info", path, "--format", form).status == 0
+        folder = tmp_path / f"{depth}.candgen"
+        index_folder.save(folder, kind="odd", parameters=deep, arrays={"a": np.zeros(1)}, inputs={})
+        result = cli("info", folder, "--format", form)
+        assert result.status == 0 or is_refusal(result)
+        assert len(result.out) < 1_000_000 or form == "json"
+
+
+@pytest.mark.parametrize("error", [MemoryError, RecursionError])
+def test_a_failure_of_the_machine_is_a_sentence(tmp_path, cli, monkeypatch, tried, error):
+    tried("terminal")
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(candgen.MentionTable, "read", fail)
+    assert is_refusal(cli("build", "--target", "fo.tsv", "-o", tmp_path / "fo.candgen"))

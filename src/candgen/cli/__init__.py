@@ -166,6 +166,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print_error(_sentence(error))
             _discard_output()
             return USAGE_ERROR
+        except (MemoryError, RecursionError) as error:
+            nested = isinstance(error, RecursionError)
+            why = "is nested too deep" if nested else "needs more memory than there is"
+            _print_error(f"the input {why}: give a smaller one")
+            _discard_output()
+            return USAGE_ERROR
     return status
 
 

@@ -61,6 +61,8 @@ def write_json(value: object) -> None:
 
 def escape_controls(text: str) -> str:
     """Return JSON that means the same, with escapes for control characters in its strings."""
+    if text.isprintable():  # as nearly every line is, and ten times as fast
+        return text
     return _CONTROL.sub(
         lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text
     )

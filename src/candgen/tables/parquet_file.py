@@ -48,7 +48,7 @@ class ParquetTable:
         rows = max(1, min(_MAX_BATCH, _BATCH_BYTES // max(longest, 1)))
         total = 0
         row = 1
-        with parquet_errors(self.path):
+        with table_errors(self.path), parquet_errors(self.path):
             for stored in self._file.iter_batches(rows, columns=list(names)):
                 batch = pa.RecordBatch.from_arrays(
                     [_decoded(stored.column(name)) for name in names], list(names)

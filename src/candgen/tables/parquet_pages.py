@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
-_MAX_FOOTER = 1 << 26  # bytes
+_MAX_FOOTER = 1 << 24  # bytes: 80,000 columns
 _MAX_HEADER = 1 << 24  # bytes, as in Arrow
 _FIRST_LOOK = 1 << 12
 _MAX_DEPTH = 16
