@@ -61,7 +61,7 @@ def write_json(value: object) -> None:
 
 def escape_controls(text: str) -> str:
     """Return JSON that means the same, with escapes for control characters in its strings."""
-    if text.isprintable():  # as nearly every line is, and ten times as fast
+    if text.isprintable():  # much faster, and true of nearly every line
         return text
     return _CONTROL.sub(
         lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text

@@ -229,7 +229,9 @@ def _read_parquet(path: Path) -> pa.Table:
             kind = file.schema.field(name).type
             if _is_list(kind) and name in _TYPES:
                 kind = kind.value_type
-            if pa.types.is_nested(kind):
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            is_text = str(kind) in ("string", "large_string", "string_view", "null")
+            if not is_text and not pa.types.is_integer(kind):
                 raise TableError(f"{path}: column {name} holds {shown(str(kind))}, expected text")
         table = file.read(names)
     table.validate(full=True)  # Parquet does not check that text is UTF-8

@@ -71,8 +71,9 @@ class ParquetTable:
     def _check_pages(self, names: Sequence[str], limit: int) -> int:
         """Return the bytes of the longest value that may repeat, after a look at all pages.
 
-        A dictionary holds a value once that a column has a million times. Raise TableError if the
-        columns are larger than the limit even without such repetitions.
+        A dictionary holds a value once that a column has a million times, and in other pages a
+        value may be said to begin like the one before it. Raise TableError if the columns are
+        larger than the limit even without such repetitions.
         """
         wanted = set(names)
         schema = self._file.schema
@@ -84,29 +85,34 @@ class ParquetTable:
         total = longest = 0
         with table_errors(self.path), parquet_errors(self.path), self.path.open("rb") as raw:
             for group, chunks in enumerate(read_chunks(raw, places)):
+                lengths = dict.fromkeys(places, 0)
                 dictionaries: dict[int, Page] = {}
                 for place, chunk in zip(places, chunks, strict=True):
                     for page in read_pages(raw, chunk):
                         total += max(page.unpacked, _BYTES_A_VALUE * page.values)
                         if total > limit:
                             raise table_too_large(self.path, limit)
-                        if page.is_dictionary and chunk.is_text:
+                        if page.has_prefixes or (page.is_dictionary and chunk.is_bytes):
+                            lengths[place] = max(lengths[place], page.unpacked)
+                        elif page.is_dictionary and chunk.is_text:
                             dictionaries[place] = page
-                if dictionaries:
-                    found = self._longest_value(group, dictionaries)
-                    longest = max(longest, *found.values())
-                    for place, chunk in zip(places, chunks, strict=True):
-                        nested = schema.column(place).max_repetition_level > 0
-                        if nested and found.get(place, 0) * chunk.values > limit:
-                            raise table_too_large(self.path, limit)
+                for place, length in self._longest_values(group, dictionaries).items():
+                    lengths[place] = max(lengths[place], length)
+                for place, chunk in zip(places, chunks, strict=True):
+                    nested = schema.column(place).max_repetition_level > 0
+                    if nested and lengths[place] * chunk.values > limit:
+                        raise table_too_large(self.path, limit)
+                longest = max(longest, 0, *lengths.values())
         return longest
 
-    def _longest_value(self, group: int, dictionaries: dict[int, Page]) -> dict[int, int]:
+    def _longest_values(self, group: int, dictionaries: dict[int, Page]) -> dict[int, int]:
         """Return the bytes of the longest value of each dictionary of a row group, by column.
 
         Arrow unpacks a dictionary with the first row. Should that not be the one of the page
         header, all its bytes may be one value.
         """
+        if not dictionaries:
+            return {}
         paths = {place: self._file.schema.column(place).path for place in dictionaries}
         options = {"read_dictionary": list(paths.values()), "pre_buffer": False}
         with pq.ParquetFile(self.path, metadata=self._file.metadata, **options) as file:

@@ -17,9 +17,10 @@ _MAX_DEPTH = 16
 _MAGIC = b"PAR1"
 
 _DATA, _DICTIONARY, _DATA_V2 = 0, 2, 3
-_HEADER_OF = {_DATA: 5, _DICTIONARY: 7, _DATA_V2: 8}
-"""The field of a page header that describes a page of this type; its field 1 has the values."""
-_BYTE_ARRAY = 6
+_HEADER_OF = {_DATA: (5, 2), _DICTIONARY: (7, 2), _DATA_V2: (8, 4)}
+"""The field of a page header that describes a page of this type, and its field of the encoding."""
+_DELTA_BYTE_ARRAY = 7
+_BYTE_ARRAY, _FIXED_BYTE_ARRAY = 6, 7
 
 
 class Page(NamedTuple):
@@ -29,12 +30,15 @@ class Page(NamedTuple):
     values: int
     packed: int
     unpacked: int
+    has_prefixes: bool
+    """Whether a value may begin like the one before it, so that few bytes are many."""
 
 
 class Chunk(NamedTuple):
     """What the footer says about a column in a row group; ``start`` is its first page."""
 
     is_text: bool
+    is_bytes: bool
     values: int
     start: int
 
@@ -80,7 +84,7 @@ def _read_chunk(column: dict[int, Any]) -> Chunk:
         raise PageError("a column lacks its number of values or its place")
     if isinstance(dictionary, int) and 0 < dictionary < start:
         start = dictionary
-    return Chunk(kind == _BYTE_ARRAY, values, start)
+    return Chunk(kind == _BYTE_ARRAY, kind == _FIXED_BYTE_ARRAY, values, start)
 
 
 def read_pages(file: BinaryIO, chunk: Chunk) -> Iterator[Page]:
@@ -117,11 +121,13 @@ def _read_page(file: BinaryIO, place: int) -> tuple[Page | None, int]:
         raise PageError("a page has a negative size")
     if kind not in _HEADER_OF:
         return None, end + packed
-    described = fields.get(_HEADER_OF[kind])
+    header, encoding = _HEADER_OF[kind]
+    described = fields.get(header)
     values = described.get(1) if isinstance(described, dict) else None
-    if not isinstance(values, int) or values < 0:
+    if described is None or not isinstance(values, int) or values < 0:
         raise PageError("a page header lacks its number of values")
-    return Page(kind == _DICTIONARY, values, packed, unpacked), end + packed
+    has_prefixes = described.get(encoding) == _DELTA_BYTE_ARRAY
+    return Page(kind == _DICTIONARY, values, packed, unpacked, has_prefixes), end + packed
 
 
 # Thrift's compact protocol. An IndexError means that the data ends too early.
