@@ -87,3 +87,15 @@ def test_what_is_written_twice_says_the_same():
 @pytest.mark.parametrize("module", ["humanize", "options", "output", "query", "stdin"])
 def test_examples(module):
     assert doctest.testmod(sys.modules[f"candgen.cli.{module}"]).failed == 0
+
+
+def test_commands_that_read_tables_have_limits(cli, tmp_path):
+    path = tmp_path / "fo.tsv"
+    path.write_text("mention\tentity\nWien\tQ1741\n", encoding="utf-8")
+    for command in ("build", "evaluate", "info", "pivots", "query", "serve", "split", "tune"):
+        assert "--max-table-size SIZE" in cli(command, "--help").out
+    assert "--max-table-size" not in cli("explain", "--help").out
+    result = cli("info", path, "--max-table-size", "9 bytes")
+    assert "--max-table-size '9 bytes': expected a size" in result.err
+    assert "has more than 9 bytes unpacked" in cli("info", path, "--max-table-size", "9").err
+    assert cli("info", path).status == 0  # the limit of one command is not that of the next

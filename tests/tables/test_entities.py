@@ -111,7 +111,7 @@ def test_only_what_the_index_has_is_kept_and_the_names_of_types(tmp_path):
     ("content", "said"),
     [
         ("", "is empty, expected a header row with entity, language, name"),
-        ("mention\tcount\na\t1\n", "has the columns mention, count"),
+        ("mention\tcount\na\t1\n", r"has the columns \['mention', 'count'\]"),
         ("entity\tlanguage\nQ1\ten\n", "entity and one of the last three are needed"),
         ("entity\tname\nQ1\n", "line 2: expected 2 columns, found 1"),
         ("entity\tname\nQ1\tone\nQ2\n", "line 3: expected 2 columns, found 1"),

@@ -14,6 +14,7 @@ from candgen import MentionTable
 from candgen.errors import StorageError, TableError
 from candgen.evaluation.split import split
 from candgen.tables import released_lines as lines
+from candgen.tables import text_file
 from candgen.tables.queries import TYPES, Query
 from candgen.tables.released import (
     is_released,
@@ -150,7 +151,7 @@ BAD_TRAINING = [
 @pytest.mark.parametrize(("bad", "sentence"), BAD_TRAINING)
 @pytest.mark.parametrize("block", [1, 20, 1 << 24])
 def test_bad_lines_of_training_data(tmp_path, monkeypatch, bad, sentence, block):
-    monkeypatch.setattr(lines, "_BLOCK", block)
+    monkeypatch.setattr(text_file, "_BLOCK", block)
     path = write(tmp_path / TRAIN, b"1 Q1 a\n2 Q2 b\n" + bad + b"\n1 Q1 a\n")
     with pytest.raises(TableError) as caught:
         read_training(path)
@@ -200,11 +201,11 @@ def test_all_bad_lines_are_counted(tmp_path, caplog):
 
 
 def test_a_file_that_is_something_else_is_not_read_to_its_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(text_file, "_BLOCK", 1 << 10)
     path = write(tmp_path / TRAIN, "x\n" * 5000)
     with pytest.raises(TableError, match="line 1: found 'x'") as caught:
         read_training(path)
-    assert "bad lines after it: 1024 or more" in str(caught.value)
+    assert "bad lines after it: 1023 or more" in str(caught.value)
     assert read_training(path, skip_bad_rows=True).skipped == 5000
 
 
@@ -249,18 +250,18 @@ PIECES = [
 def test_the_fast_way_is_the_slow_way(data, block):
     """Whatever the bytes and wherever they are cut; the last line end closes the last line."""
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(lines, "_BLOCK", block)
+        patch.setattr(text_file, "_BLOCK", block)
         path = write(Path(folder) / TRAIN, data)
         rows = lines.read_training_rows(path, stop_early=False)
         patch.setattr(lines, "_parse_block", lambda block: None)
-        patch.setattr(lines, "_BLOCK", 1 << 20)
+        patch.setattr(text_file, "_BLOCK", 1 << 20)
         slow = lines.read_training_rows(path, stop_early=False)
     assert MentionTable(rows) == MentionTable(slow)
     assert (rows.skipped, rows.first_skipped) == (slow.skipped, slow.first_skipped)
 
 
 def test_good_lines_are_read_the_fast_way(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "_BLOCK", 100)
+    monkeypatch.setattr(text_file, "_BLOCK", 100)
     monkeypatch.setattr(lines, "_parse_slowly", lambda *_: pytest.fail("one by one"))
     text = "".join(f"{n}\tQ{n % 7} \t mention_{n % 5} \r\n" for n in range(1000))
     table = read_training(write(tmp_path / TRAIN, text))

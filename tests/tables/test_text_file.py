@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from candgen.tables import text_file
 from candgen.tables.mention_table import MentionTable
-from candgen.tables.text_file import iter_blocks, parse_columns, read_text, split_lines
+from candgen.tables.queries import Query, read_queries
+from candgen.tables.text_file import parse_columns, read_blocks, split_lines
 from tests.support.mention_tables import refusal, write
 
 
@@ -37,10 +39,10 @@ def test_files_that_are_not_gzip_or_not_whole(tmp_path):
 def test_an_unreadable_file(tmp_path, monkeypatch):
     path = write(tmp_path / "fo.tsv", "mention\tentity\n")
 
-    def denied(self):
+    def denied(self, mode):
         raise PermissionError(errno.EACCES, "Permission denied", str(self))
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     assert refusal(MentionTable.read, path) == f"{path} cannot be read: Permission denied"
 
 
@@ -54,13 +56,16 @@ def test_lines_are_cut_at_line_feeds_only(lines):
 
 
 @given(st.lists(st.sampled_from([b"a", b"\n", b"bc"])).map(b"".join), st.integers(1, 5))
-def test_blocks_are_whole_lines(text, size):
+def test_blocks_are_whole_lines(tmp_path_factory, text, size):
+    path = tmp_path_factory.getbasetemp() / "blocks.txt"
+    path.write_bytes(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_file, "_BLOCK", size)
-        blocks = list(iter_blocks(text))
-    assert b"".join(blocks) == text
+        blocks = list(read_blocks(path))
+    whole = text.removesuffix(b"\n")
+    assert b"".join(blocks).removesuffix(b"\n") == whole.removesuffix(b"\n")
     assert all(block.endswith(b"\n") for block in blocks[:-1])
-    assert [line for block in blocks for line in split_lines(block)] == list(split_lines(text))
+    assert [line for block in blocks for line in split_lines(block)] == list(split_lines(whole))
 
 
 @pytest.mark.parametrize(
@@ -74,15 +79,15 @@ def test_blocks_are_whole_lines(text, size):
 )
 def test_one_mark_goes_and_line_ends_become_plain(tmp_path, data, text):
     (tmp_path / "a.txt").write_bytes(data)
-    assert read_text(tmp_path / "a.txt") == text
+    assert b"".join(read_blocks(tmp_path / "a.txt")) == text
     (tmp_path / "a.TXT.GZ").write_bytes(gzip.compress(data))
-    assert read_text(tmp_path / "a.TXT.GZ") == text
+    assert b"".join(read_blocks(tmp_path / "a.TXT.GZ")) == text
 
 
 def test_a_byte_that_is_not_utf_8_is_named_by_its_line(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"a\r\nb\nc\xc3\n\xff")
     expected = f"{tmp_path / 'a.txt'} line 3: byte 0xc3 is not UTF-8: save the file as UTF-8"
-    assert refusal(read_text, tmp_path / "a.txt") == expected
+    assert refusal(list, read_blocks(tmp_path / "a.txt")) == expected
 
 
 def test_columns_that_arrow_would_cut_otherwise_are_left_to_the_plain_reader():
@@ -94,3 +99,14 @@ def test_columns_that_arrow_would_cut_otherwise_are_left_to_the_plain_reader():
     assert empty.to_pydict() == {"x": ["a", "", "c"], "y": ["b", "", "d"]}
     blank = parse_columns(b"a\tb\n\nc\td\n", names, names, skip_empty_lines=True)
     assert blank.to_pydict() == {"x": ["a", "c"], "y": ["b", "d"]}
+
+
+def test_a_pipe_that_a_shell_has_opened_is_read():
+    """As in ``candgen evaluate <(zcat queries.gz) ...``."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as file:
+        file.write(b"mention\tentity\nWien\tQ1741\n")
+    try:
+        assert read_queries(f"/dev/fd/{reading}") == [Query("Wien", "Q1741")]
+    finally:
+        os.close(reading)

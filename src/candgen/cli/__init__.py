@@ -23,6 +23,8 @@ from candgen.cli.extract import extract
 from candgen.cli.extract_wikidata import extract_wikidata
 from candgen.cli.info import info
 from candgen.cli.interrupts import interruptible
+from candgen.cli.options import reads_tables
+from candgen.cli.output import visible
 from candgen.cli.pivots import pivots
 from candgen.cli.query import query
 from candgen.cli.reproduce import reproduce
@@ -31,6 +33,7 @@ from candgen.cli.split import split
 from candgen.cli.tune import tune
 from candgen.errors import CandgenError
 from candgen.storage.versions import version as installed_version
+from candgen.tables.limits import use_limits
 
 USAGE_ERROR = 2
 INTERRUPTED = 130
@@ -47,6 +50,9 @@ COMMANDS: dict[str, Sequence[Callable[..., None]]] = {
     "Get data": (download, extract, extract_wikidata),
 }
 """The commands, in groups, in the order of --help."""
+
+READ_NO_TABLES = (demo, explain, download, extract_wikidata)
+"""All others have options for how large tables may be."""
 
 OLD_OPTIONS: dict[Callable[..., None], Mapping[str, str]] = {
     build: {"candidates": "pivot-tables", "unit": "ngram-unit"},
@@ -108,7 +114,7 @@ def _add_commands() -> None:
                 context_settings={
                     "token_normalize_func": lambda name, old=old: old.get(name, name)
                 },
-            )(function)
+            )(function if function in READ_NO_TABLES else reads_tables(function))
 
 
 _add_commands()
@@ -147,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; print a usage error as one line to stderr."""
     with _warnings_on_stderr():
         try:
-            with interruptible():
+            with interruptible(), use_limits():
                 status = _run(sys.argv[1:] if arguments is None else arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -158,6 +164,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return PIPE_CLOSED
         except (CandgenError, _UsageError) as error:
             _print_error(_sentence(error))
+            _discard_output()
+            return USAGE_ERROR
+        except (MemoryError, RecursionError) as error:
+            nested = isinstance(error, RecursionError)
+            why = "is nested too deep" if nested else "needs more memory than there is"
+            _print_error(f"the input {why}: give a smaller one")
             _discard_output()
             return USAGE_ERROR
     return status
@@ -186,7 +198,7 @@ def _sentence(error: Any) -> str:  # noqa: ANN401
 
 def _print_error(sentence: str) -> None:
     if sys.stderr is not None:
-        sys.stderr.write(f"candgen: {' '.join(sentence.splitlines())}\n")
+        sys.stderr.write(f"candgen: {visible(' '.join(sentence.splitlines()))}\n")
 
 
 def _discard_output() -> None:

@@ -126,25 +126,28 @@ def describe_entities(path: "Path") -> dict[str, Any] | None:
     """Return what a table of entities, made by candgen extract-wikidata, holds; None of others."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
 
-    try:
-        with pq.ParquetFile(path) as file:
-            if not {"entity", "language", "name"} <= set(file.schema_arrow.names):
-                return None
+    from candgen.tables.parquet_file import open_parquet  # noqa: PLC0415
+
+    if path.is_dir():
+        return None
+    with open_parquet(path) as file:
+        if not {"entity", "language", "name"} <= set(file.schema.names):
+            return None
+        try:
             languages = pc.value_counts(file.read(["language"])["language"]).to_pylist()
-            first = next(file.iter_batches(PAIRS_SHOWN), None)
-            metadata = file.metadata.metadata or {}
-    except (OSError, pa.ArrowException):
-        return None  # reading it as a mention table raises the error
+        except pa.ArrowException:
+            return None  # reading it as a mention table raises the error
+        first = next(file.batches(file.schema.names), None)
+        metadata = file.metadata
     return {
         "kind": "table of entities",
         "rows": sum(each["counts"] for each in languages),
         "languages": {each["values"]: each["counts"] for each in languages},
         "metadata": {
-            key.decode(): text.decode("utf-8", "replace")
+            key.decode("utf-8", "replace"): text.decode("utf-8", "replace")
             for key, text in sorted(metadata.items())
             if not key.startswith(b"ARROW:")
         },
-        "first": first.to_pylist() if first is not None else [],
+        "first": first.slice(0, PAIRS_SHOWN).to_pylist() if first is not None else [],
     }

@@ -7,6 +7,8 @@ LISTED = 12
 POINTS = 40
 """The most points of a curve."""
 LINE = 80
+DEPTH = 8
+"""The deepest members of members that are shown."""
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 
 
@@ -23,6 +25,8 @@ def facts_of(name: str, value: Any, depth: int = 0) -> list[tuple[str, str]]:  #
     label = "  " * depth + name.replace("_", " ")
     if (text := in_words(value)) is not None:
         return [(label, text)]
+    if depth == DEPTH:
+        return [(label, "(--format json has all)")]
     rows = [(label, "")]
     members = _members(name, value)
     for inner, member in members[:LISTED]:
@@ -32,15 +36,17 @@ def facts_of(name: str, value: Any, depth: int = 0) -> list[tuple[str, str]]:  #
     return rows
 
 
-def in_words(value: Any) -> str | None:  # noqa: ANN401
-    """Return a value in one line, or None if it does not fit.
+def in_words(value: Any, depth: int = 0) -> str | None:  # noqa: ANN401
+    """Return a value in one line, or None if it does not fit, or is nested deep.
 
     >>> in_words({"tokenizer": {"kind": "words"}, "languages": ["fo"], "fill": True})
     'tokenizer (kind words), languages fo, fill yes'
     """
     text: str | None = _scalar(value) if not isinstance(value, dict | list) else None
-    if isinstance(value, dict):
-        inside = [(key, in_words(each), isinstance(each, dict)) for key, each in value.items()]
+    if isinstance(value, dict) and depth < DEPTH:
+        inside = [
+            (key, in_words(each, depth + 1), isinstance(each, dict)) for key, each in value.items()
+        ]
         if not any(each is None for _, each, _ in inside):
             text = ", ".join(
                 f"{key} ({each})" if deep else f"{key} {each}" for key, each, deep in inside

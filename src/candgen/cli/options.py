@@ -1,10 +1,12 @@
 """Options that several commands share, and what their texts mean: tables, weights, parameters."""
 
+import inspect
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -12,6 +14,7 @@ import typer
 
 import candgen
 from candgen.errors import ParameterError, StorageError
+from candgen.tables.limits import ROW_OPTION, TABLE_OPTION, parse_size, set_limits
 
 if TYPE_CHECKING:
     from candgen import CharNgrams, MentionTable
@@ -124,6 +127,45 @@ Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted 
 AllowTruncated = Annotated[
     bool, typer.Option("--allow-truncated", help="Exit with status 0 if the dump is truncated.")
 ]
+
+
+MaxRowSize = Annotated[
+    str | None, option("SIZE", "Maximum size of a row, such as 10MB.", show_default="1MiB")
+]
+MaxTableSize = Annotated[
+    str | None,
+    option(
+        "SIZE",
+        "Maximum size of a table, unpacked.",
+        show_default="4GiB; 50 times a file's size, if that is less",
+    ),
+]
+
+
+def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with two more options: how large rows and tables may be."""
+
+    @wraps(command)
+    def run(
+        *arguments: Any,  # noqa: ANN401
+        max_row_size: str | None = None,
+        max_table_size: str | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        set_limits(parse_size(ROW_OPTION, max_row_size), parse_size(TABLE_OPTION, max_table_size))
+        command(*arguments, **options)
+
+    added = {"max_row_size": MaxRowSize, "max_table_size": MaxTableSize}
+    signature = inspect.signature(command)
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in added.items()
+    ]
+    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), *more]
+    )
+    run.__annotations__ = {**command.__annotations__, **added}
+    return run
 
 
 class Named(NamedTuple):

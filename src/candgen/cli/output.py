@@ -7,16 +7,19 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
 
 from candgen.errors import CandgenError
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+# C0 and C1 controls, and the overrides and isolates that change the direction of text.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 LONGEST_EXAMPLE = 100
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
@@ -40,19 +43,42 @@ def note(sentence: str) -> None:
     """Print a line to stderr for people; do nothing if stderr is closed."""
     with contextlib.suppress(OSError):
         if sys.stderr is not None:
-            sys.stderr.write(f"{sentence}\n")
+            sys.stderr.write(f"{visible(sentence)}\n")
             sys.stderr.flush()
 
 
 def suggest_query(output: Path, mention: str) -> None:
-    """Print a command that queries a new index, unless the mention is very long."""
-    if len(shlex.quote(mention)) <= LONGEST_EXAMPLE:
-        note(f"try: {shlex.join(['candgen', 'query', str(output), mention, '-k', '5'])}")
+    """Print a command that queries a new index, unless the mention is very long or unprintable."""
+    line = shlex.join(["candgen", "query", str(output), mention, "-k", "5"])
+    if len(shlex.quote(mention)) <= LONGEST_EXAMPLE and visible(line) == line:
+        note(f"try: {line}")
 
 
 def write_json(value: object) -> None:
     """Write one JSON document, indented."""
-    write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    write(escape_controls(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
+
+
+def escape_controls(text: str) -> str:
+    """Return JSON that means the same, with escapes for control characters in its strings."""
+    if text.isprintable():  # much faster, and true of nearly every line
+        return text
+    return _CONTROL.sub(
+        lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text
+    )
+
+
+class _SafeConsole(Console):
+    """A console that shows no control characters of data, wherever they come from."""
+
+    def render(self, renderable: RenderableType, options: Any = None) -> Iterator[Segment]:  # noqa: ANN401
+        """Yield segments; those of rich itself, such as colours, have no text."""
+        for segment in super().render(renderable, options):
+            if segment.control or not _CONTROL.search(segment.text):
+                yield segment
+            else:
+                lines = map(visible, segment.text.split("\n"))
+                yield Segment("\n".join(lines), segment.style)
 
 
 def show(*pieces: RenderableType, whole: bool = False) -> None:
@@ -69,7 +95,7 @@ def show(*pieces: RenderableType, whole: bool = False) -> None:
         console.width = max([console.width, *(each.minimum for each in needed)])
     # Not console.capture(), which writes an empty string to stdout: even that can fail.
     text = io.StringIO()
-    paper = Console(
+    paper = _SafeConsole(
         file=text,
         width=console.width,
         force_terminal=console.is_terminal,
@@ -94,7 +120,11 @@ def table(*columns: str, right: Iterable[str] = ()) -> Table:
 
 
 def visible(text: str) -> str:
-    """Return the text without control characters, which a terminal would obey."""
+    """Return the text with a replacement for each control character that a terminal would obey.
+
+    >>> visible("\x1b[2J \u202eWien")
+    '�[2J �Wien'
+    """
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

@@ -20,6 +20,8 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from candgen.cli.output import visible
+
 if TYPE_CHECKING:
     from candgen.wikipedia.read_parts import ReadingProgress
 
@@ -38,7 +40,7 @@ def progress_bar() -> Iterator[Callable[[str, float], None]]:
 
         def show(doing: str, fraction: float) -> None:
             total = 1.0 if fraction else None
-            bar.update(task, description=doing, total=total, completed=fraction)
+            bar.update(task, description=visible(doing), total=total, completed=fraction)
 
         yield show
 
@@ -82,7 +84,7 @@ def byte_bar() -> Iterator[Callable[["ReadingProgress"], None]]:
                 doing = reading.doing
                 bar.reset(task, total=reading.total)
             pages = f", {reading.pages:,} pages" if reading.pages else ""
-            description = f"{reading.doing}{pages}"
+            description = f"{visible(reading.doing)}{pages}"
             bar.update(task, description=description, total=reading.total, completed=reading.done)
 
         yield show
@@ -100,7 +102,7 @@ def file_bars() -> Iterator[Callable[[str, int, int], None]]:
 
         def update(name: str, done: int, size: int) -> None:
             if name not in tasks:
-                tasks[name] = bars.add_task(name, total=size)
+                tasks[name] = bars.add_task(visible(name), total=size)
             bars.update(tasks[name], completed=done, visible=done < size)
 
         yield update
@@ -114,7 +116,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 def _on_stderr(*columns: ProgressColumn) -> Progress:
     """Return bars with the description of the task before all columns but a spinner."""
     at = int(isinstance(columns[0], SpinnerColumn))
-    described = (*columns[:at], TextColumn("{task.description}"), *columns[at:])
+    described = (*columns[:at], TextColumn("{task.description}", markup=False), *columns[at:])
     # stdout is not rich's to redirect: programs read it.
     console = Console(stderr=True, markup=False)
     return Progress(*described, console=console, transient=True, redirect_stdout=False)

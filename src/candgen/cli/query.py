@@ -12,7 +12,7 @@ import typer
 
 import candgen
 from candgen.cli.options import IndexFolder, Lam, option
-from candgen.cli.output import show, table, visible, write
+from candgen.cli.output import escape_controls, show, table, visible, write
 from candgen.cli.progress import is_terminal, mention_counter, progress_bar
 from candgen.cli.stdin import stdin_lines
 from candgen.errors import ParameterError
@@ -141,7 +141,8 @@ def json_line(mention: str, candidates: "Sequence[Candidate]") -> str:
         f'{{"entity": {_quoted(candidate.entity)}, "score": {score}}}'
         for candidate, score in zip(candidates, _shortest(candidates), strict=True)
     )
-    return f'{{"mention": {_quoted(mention)}, "candidates": [{", ".join(found)}]}}\n'
+    line = f'{{"mention": {_quoted(mention)}, "candidates": [{", ".join(found)}]}}'
+    return escape_controls(line) + "\n"
 
 
 def tsv_rows(mention: str, candidates: "Sequence[Candidate]") -> str:
@@ -205,6 +206,6 @@ def _names(sources: "Sequence[SourceMention]") -> str:
     for language, mention in first_of.items():
         languages_of.setdefault(mention, []).append(language)
     return ", ".join(
-        f"{visible(mention)} ({', '.join(languages)})"
+        visible(f"{mention} ({', '.join(languages)})")
         for mention, languages in languages_of.items()
     )

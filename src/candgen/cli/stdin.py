@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from candgen.errors import ParameterError
+from candgen.tables.limits import row_too_large, table_limits
 
 _CHUNK = 1 << 16
 _MARK = b"\xef\xbb\xbf"  # a byte order mark
@@ -43,13 +44,22 @@ def stdin_lines(at_most: int) -> Iterator[list[str]]:
 def _whole_lines(stream: io.BufferedReader) -> Iterator[bytes]:
     """Yield what can be read, cut after the last line end; the last piece may lack one."""
     pending = bytearray()
+    line = 1
+    limit = table_limits().row
     while chunk := stream.read1(_CHUNK):
         end = chunk.rfind(b"\n") + 1
         if end:
-            yield bytes(pending) + chunk[:end]
+            piece = bytes(pending) + chunk[:end]
+            for number, text in enumerate(piece.split(b"\n") if len(piece) > limit else (), line):
+                if len(text) > limit:
+                    raise row_too_large(f"line {number} of standard input", limit)
+            yield piece
+            line += piece.count(b"\n")
             pending = bytearray(chunk[end:])
         else:
             pending += chunk
+        if len(pending) > limit:
+            raise row_too_large(f"line {line} of standard input", limit)
     if pending:
         yield bytes(pending)
 

@@ -16,18 +16,20 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from candgen.errors import ParameterError, StorageError, shown
+from candgen.errors import CandgenError, ParameterError, StorageError, shown
 from candgen.evaluation.split import TYPES_OF, Split
 from candgen.storage.atomic import atomic_folder, write_text
 from candgen.storage.manifest import render
 from candgen.storage.versions import version
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query, read_queries, write_queries
+from candgen.tables.text_file import check_is_file
 
 FORMAT = "candgen dataset"
 FORMAT_VERSION = 1
 TRAIN, DEV, TEST = FILES = ("train.tsv.gz", "dev.tsv", "test.tsv")
 MANIFEST = "manifest.json"
+_MAX_MANIFEST = 1 << 20  # bytes
 
 _FIELDS = {
     "candgen_version",
@@ -126,11 +128,15 @@ def read_dataset(path: FilePath) -> Dataset:
     folder = Path(path)
     where = folder / MANIFEST
     try:
+        if check_is_file(where) > _MAX_MANIFEST:
+            raise StorageError(f"{where} is not the manifest of a dataset: split again")
         text = where.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise StorageError(
             f"{folder} is not a dataset: expected a folder with {MANIFEST}, made by candgen split"
         ) from None
+    except CandgenError:
+        raise
     except OSError as error:
         raise StorageError(f"{where} cannot be read: {error.strerror or error}") from error
     content = _parsed(text)
@@ -170,6 +176,7 @@ def _content(split: Split) -> dict[str, Any]:
 
 def _file_entry(path: Path) -> dict[str, Any]:
     try:
+        check_is_file(path)
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             return {"bytes": file.tell(), "sha256": digest}

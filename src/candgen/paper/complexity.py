@@ -17,6 +17,7 @@ from typing import Any
 from candgen.errors import CandgenError
 from candgen.paper.training_budget import with_budget
 from candgen.protocols import Method, Parameters, Training
+from candgen.tables.limits import use_limits
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query, read_queries, write_queries
 
@@ -80,14 +81,15 @@ def run_job(methods: Mapping[str, Method], job: Mapping[str, Any]) -> dict[str, 
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         cores = 1
     method, parameters = methods[job["method"]], job["parameters"]
-    training = Training(
-        {name: MentionTable.read(path) for name, path in job["pivots"].items()},
-        _read(job["target"]),
-        job["language"],
-        _read(job["english"]),
-        read_queries(job["dev"]),
-    )
-    mentions = [query.mention for query in read_queries(job["queries"])]
+    with use_limits(sys.maxsize, sys.maxsize):  # the files are our own
+        training = Training(
+            {name: MentionTable.read(path) for name, path in job["pivots"].items()},
+            _read(job["target"]),
+            job["language"],
+            _read(job["english"]),
+            read_queries(job["dev"]),
+        )
+        mentions = [query.mention for query in read_queries(job["queries"])]
     _warm_up(method, training, parameters)
     start = time.process_time()
     generator = method(training, parameters)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,16 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from candgen.errors import StorageError, TableError
+from candgen.errors import StorageError, TableError, shown
 from candgen.storage import index_folder
 from candgen.storage.index_folder import StoredIndex, add_prefix, strip_prefix
 from candgen.storage.validation import check_array, check_offsets, check_range
 from candgen.tables import jsonl
 from candgen.tables.file_formats import suffix_of
+from candgen.tables.parquet_file import open_parquet
+from candgen.tables.rows import LONE_SURROGATE
 from candgen.tables.string_table import StringTable
-from candgen.tables.text_file import as_path, reason, table_errors
+from candgen.tables.text_file import as_path, reason
 from candgen.tables.tsv import read_tsv
 
 PREFIX = "descriptions"
@@ -28,6 +30,7 @@ TYPE_SEPARATOR = "|"
 
 _TEXTS = ("entity", "language", "name", "description")
 _TYPES = ("type", "instance_of")
+_BATCH = 1 << 13  # rows
 _EXPECTED = (
     "entity, language, name, description and type, of which entity and one of the last three are "
     "needed"
@@ -211,39 +214,70 @@ def read_entities(path: str | os.PathLike[str]) -> pa.Table:
     empty if they are not there.
     """
     where = as_path(path)
-    suffix = suffix_of(where)
+    read = {".parquet": _read_parquet, ".tsv": _read_tsv}.get(suffix_of(where), _read_jsonl)
     try:
-        if suffix == ".parquet":
-            with table_errors(where):
-                table = pq.read_table(where)
-            table.validate(full=True)  # Parquet does not check that text is UTF-8
-        else:
-            table = _read_tsv(where) if suffix == ".tsv" else jsonl.read_columns(where)
-    except pa.ArrowException as error:
-        raise TableError(
-            f"{where} cannot be read as a table of entities: {reason(error)}"
-        ) from error
-    _check_columns(where, table.column_names)
-    try:
-        return _fill_columns(table)
+        return _fill_columns(read(where))
     except pa.ArrowException as error:
         raise TableError(f"{where}: a column is not text: {reason(error)}") from error
 
 
-def _check_columns(path: Path, names: Sequence[str]) -> None:
+def _check_columns(path: Path, names: Sequence[str]) -> list[str]:
+    """Return the columns to read; raise TableError if one is missing, or is there twice."""
     if len(set(names)) < len(names):
-        raise TableError(f"{path} has two columns with the same name: {', '.join(names)}")
+        raise TableError(f"{path} has two columns with the same name: {shown(names)}")
     if "entity" not in names or not {*_TEXTS[2:], *_TYPES} & set(names):
         raise TableError(
-            f"{path} has the columns {', '.join(names) or 'none'}: expected {_EXPECTED}"
+            f"{path} has the columns {shown(names) if names else 'none'}: expected {_EXPECTED}"
         )
+    return [name for name in (*_TEXTS, *_TYPES) if name in names]
 
 
 def _read_tsv(path: Path) -> pa.Table:
     file = read_tsv(path, _EXPECTED)
-    _check_columns(path, file.header)
-    names = [name for name in (*_TEXTS, *_TYPES) if name in file.header]
+    names = _check_columns(path, file.header)
     return pa.table(file.columns([file.header.index(name) for name in names]), names)
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    with open_parquet(path) as file:
+        names = _check_columns(path, file.schema.names)
+        for name in names:
+            kind = file.schema.field(name).type
+            if _is_list(kind) and name in _TYPES:
+                kind = kind.value_type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            is_text = str(kind) in ("string", "large_string", "string_view", "null")
+            if not is_text and not pa.types.is_integer(kind):
+                raise TableError(f"{path}: column {name} holds {shown(str(kind))}, expected text")
+        table = file.read(names)
+    table.validate(full=True)  # Parquet does not check that text is UTF-8
+    return table
+
+
+def _read_jsonl(path: Path) -> pa.Table:
+    seen: dict[str, None] = {}
+    parts = []
+    objects = jsonl.read_objects(path)
+    while batch := list(islice(objects, _BATCH)):
+        columns: dict[str, list[str | None]] = {name: [] for name in (*_TEXTS, *_TYPES)}
+        for line, found in batch:
+            seen.update(dict.fromkeys(found))
+            for name, column in columns.items():
+                column.append(_text_of(found.get(name), name, f"{path} line {line}"))
+        parts.append(pa.table({k: pa.array(v, pa.large_string()) for k, v in columns.items()}))
+    return pa.concat_tables(parts).select(_check_columns(path, list(seen)))
+
+
+def _text_of(value: object, name: str, place: str) -> str | None:
+    """Return a value as a TSV file has it: text, in which types have a separator."""
+    if isinstance(value, list) and name in _TYPES:
+        types = [_text_of(each, "one of the types", place) for each in value]
+        return TYPE_SEPARATOR.join(each for each in types if each)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return shown(value)
+    if value is None or (isinstance(value, str) and not LONE_SURROGATE.search(value)):
+        return value
+    raise TableError(f"{place}: {name} is {shown(value)}, expected text")
 
 
 def _fill_columns(table: pa.Table) -> pa.Table:
@@ -259,11 +293,18 @@ def _fill_columns(table: pa.Table) -> pa.Table:
     return whole.filter(pc.not_equal(whole["entity"], ""))
 
 
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
 def _to_lists(types: Any) -> Any:  # noqa: ANN401
-    """Return lists of types from a column of nulls, strings or lists."""
-    if not (pa.types.is_list(types.type) or pa.types.is_large_list(types.type)):
+    """Return lists of types from a column of nulls, strings or lists, without empty types."""
+    if not _is_list(types.type):
         types = pc.split_pattern(types.cast(pa.large_string()), TYPE_SEPARATOR)
-    lists = types.cast(pa.large_list(pa.large_string())).to_pylist()
-    return pa.array(
-        [[each for each in some or () if each] for some in lists], pa.large_list(pa.large_string())
-    )
+    kind = pa.large_list(pa.large_string())
+    lists = pa.chunked_array(types.cast(kind), kind).combine_chunks()
+    flat = pc.list_flatten(lists)
+    kept = pc.fill_null(pc.not_equal(flat, ""), fill_value=False)
+    owner = pc.list_parent_indices(lists).filter(kept)
+    start = np.searchsorted(owner.to_numpy(), np.arange(len(lists) + 1))
+    return pa.LargeListArray.from_arrays(pa.array(start, pa.int64()), flat.filter(kept))

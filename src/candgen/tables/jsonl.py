@@ -2,54 +2,63 @@
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.json
 
 from candgen.errors import TableError, shown
-from candgen.tables.rows import RawRows, Rows, collect_lines
-from candgen.tables.text_file import read_text, reason, split_lines
+from candgen.tables.rows import RawRows, Rows, collect_lines, concat_rows
+from candgen.tables.text_file import read_blocks, split_lines
 
 _BATCH = 1 << 13  # rows
 
 
 def read_rows(path: Path, *, skip_bad_rows: bool) -> Rows:
     """Read a mention table: objects with mention, entity and, if there is one, count."""
-    rows = _plain_rows(read_text(path))
-    return collect_lines(path, rows, first=1, skip_bad_rows=skip_bad_rows)
+    parts: list[Rows] = []
+    line = 1
+    for block in read_blocks(path):
+        rows = _plain_rows(block)
+        parts.append(collect_lines(path, rows, first=line, skip_bad_rows=skip_bad_rows))
+        line += block.count(b"\n")
+    return concat_rows(parts)
 
 
-def _plain_rows(text: bytes) -> RawRows:
-    for line in split_lines(text):
+def _plain_rows(block: bytes) -> RawRows:
+    for line in split_lines(block):
         found = _parse_object(line)
-        if found is None:
-            yield f"found {shown(line)}, expected a JSON object with mention and entity"
+        if isinstance(found, str):
+            yield f"{found} with mention and entity"
         else:
             yield found.get("mention"), found.get("entity"), found.get("count", 1)
 
 
-def _parse_object(line: str) -> dict[str, Any] | None:
+def _parse_object(line: str) -> dict[str, Any] | str:
+    """Return the object in a line, or what is wrong with the line."""
+    nested = ""
     try:
         found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    except ValueError:
+        found = None
+    except RecursionError:
+        found, nested = None, ", which is nested too deep"
+    if isinstance(found, dict):
+        return found
+    return f"found {shown(line)}{nested}, expected a JSON object"
 
 
-def read_columns(path: Path) -> pa.Table:
-    """Return the fields of all objects as columns, of the types that they have in the file."""
-    text = read_text(path)
-    try:
-        return pyarrow.json.read_json(pa.BufferReader(text))
-    except pa.ArrowException as error:
-        for number, line in enumerate(split_lines(text), start=1):
-            if line.strip() and _parse_object(line) is None:
-                raise TableError(
-                    f"{path} line {number}: found {shown(line)}, expected a JSON object"
-                ) from error
-        raise TableError(f"{path} cannot be read as JSON Lines: {reason(error)}") from error
+def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line numbers and objects; empty lines are left out."""
+    # Not pyarrow.json, which makes dates of text, and crashes on values that are nested deep.
+    lines = chain.from_iterable(map(split_lines, read_blocks(path)))
+    for number, line in enumerate(lines, start=1):
+        found = _parse_object(line)
+        if not isinstance(found, str):
+            yield number, found
+        elif line.strip():
+            raise TableError(f"{path} line {number}: {found}")
 
 
 def render_rows(columns: pa.Table) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, TableError, shown
 from candgen.tables.file_formats import read_rows, write_rows
+from candgen.tables.limits import use_limits
 from candgen.tables.parquet import arrow_rows
 from candgen.tables.rows import MAX_COUNT, SCHEMA, RawRows, Rows, collect
 from candgen.tables.string_table import string_buffers
@@ -63,15 +64,26 @@ class MentionTable:
         return cls(arrow_rows(table, "the Arrow table"))
 
     @classmethod
-    def read(cls, path: FilePath, *, skip_bad_rows: bool = False) -> "MentionTable":
+    def read(
+        cls,
+        path: FilePath,
+        *,
+        skip_bad_rows: bool = False,
+        max_row_bytes: int | None = None,
+        max_table_bytes: int | None = None,
+    ) -> "MentionTable":
         """Read .tsv, .jsonl or .ndjson, each also with .gz, or .parquet.
 
         ``path`` is a file, or a folder of Parquet files. TSV has a header row, UTF-8 text and no
         quoting; the columns mention, entity and optionally count may be in any order among others.
         A bad row raises a TableError that names its line; with ``skip_bad_rows`` it is left out,
         counted in ``skipped``, and logged.
+
+        A row may have 1 MiB, or ``max_row_bytes``. All rows, unpacked, may have 4 GiB, and 50 times
+        what the file has (256 MiB are always allowed), or ``max_table_bytes``.
         """
-        rows = read_rows(path, skip_bad_rows=skip_bad_rows)
+        with use_limits(max_row_bytes, max_table_bytes):
+            rows = read_rows(path, skip_bad_rows=skip_bad_rows)
         try:
             return cls(rows)
         except TableError as error:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from candgen.errors import ParameterError, TableError, shown
+from candgen.tables.parquet_file import open_parquet
 from candgen.tables.rows import (
     SCHEMA,
     SKIP_HINT,
@@ -19,7 +20,6 @@ from candgen.tables.rows import (
     concat_rows,
     rows_are_valid,
 )
-from candgen.tables.text_file import reason
 
 _BATCH = 1 << 13  # rows
 # What other programs keep in Parquet metadata describes their file, not the table.
@@ -45,20 +45,14 @@ def read_folder(path: Path, *, skip_bad_rows: bool) -> Rows:
 
 def read_rows(path: Path, *, skip_bad_rows: bool) -> Rows:
     """Read the columns mention and entity, and count if there is one, of a Parquet file."""
-    try:
-        # Not pq.read_table, which makes columns of the folders that the path goes through.
-        with pq.ParquetFile(path) as file:
-            schema, metadata = file.schema_arrow, file.metadata.metadata
-            check_columns(str(path), schema.names, "in the Parquet schema")
-            table = file.read(columns=[name for name in SCHEMA.names if name in schema.names])
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        if getattr(error, "errno", None):  # the system's, not Arrow's
-            raise
-        raise TableError(
-            f"{path} is not a valid Parquet file ({reason(error)}): copy or write it again"
-        ) from error
+    with open_parquet(path) as file:
+        check_columns(str(path), file.schema.names, "in the Parquet schema")
+        names = [name for name in SCHEMA.names if name in file.schema.names]
+        for name in names:
+            _check_type(name, file.schema.field(name).type, str(path))
+        table = file.read(names)
     rows = arrow_rows(table, str(path), skip_bad_rows=skip_bad_rows, hint=SKIP_HINT)
-    return rows._replace(metadata=_decode_metadata(metadata or {}))
+    return rows._replace(metadata=_decode_metadata(file.metadata))
 
 
 def arrow_rows(table: pa.Table, place: str, *, skip_bad_rows: bool = False, hint: str = "") -> Rows:
@@ -86,18 +80,21 @@ def _select_columns(table: pa.Table, place: str) -> pa.Table:
         if name not in table.column_names:
             columns[name] = pa.chunked_array([np.ones(len(table), dtype=np.int64)])
             continue
-        kind = table[name].type
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if name == "count":
-            fits, expected = pa.types.is_integer(kind), "whole numbers"
-        else:
-            fits, expected = str(kind) in ("string", "large_string", "string_view"), "strings"
-        if not fits and not pa.types.is_null(kind):
-            raise TableError(
-                f"{place}: column {name} holds {kind}, expected {expected}: convert it"
-            )
+        kind = _check_type(name, table[name].type, place)
         columns[name] = table[name].cast(kind if name == "count" else pa.large_string())
     return pa.table(columns)
+
+
+def _check_type(name: str, kind: pa.DataType, place: str) -> pa.DataType:
+    """Return the type of a column's values; raise TableError if a mention table cannot have it."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if name == "count":
+        fits, expected = pa.types.is_integer(kind), "whole numbers"
+    else:
+        fits, expected = str(kind) in ("string", "large_string", "string_view"), "strings"
+    if not fits and not pa.types.is_null(kind):
+        raise TableError(f"{place}: column {name} holds {kind}, expected {expected}: convert it")
+    return kind
 
 
 def _plain_rows(columns: pa.Table) -> RawRows:

@@ -8,9 +8,11 @@ There are no headers. The words of a mention are joined by ``_``; the Wikipedia 
 A pivot has training data only, and a zero-shot target has queries only.
 """
 
+import io
 import logging
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from candgen.errors import TableError
@@ -26,7 +28,7 @@ from candgen.tables.released_lines import (
     render_training,
 )
 from candgen.tables.rows import SCHEMA, Rows
-from candgen.tables.text_file import BYTE_ORDER_MARK, FilePath, table_errors
+from candgen.tables.text_file import FilePath, read_whole_lines
 
 TRAIN, DEV, TEST = ("mentions_tr.txt", "mentions_dev_type.txt", "mentions_tt_type.txt")
 
@@ -99,8 +101,7 @@ def read_released(folder: FilePath, *, skip_bad_rows: bool = False) -> ReleasedF
 def read_training(path: FilePath, *, skip_bad_rows: bool = False) -> MentionTable:
     """Read lines ``wikipedia-id entity mention``; each counts 1, and equal ones add up."""
     where = Path(path)
-    with table_errors(where):
-        rows = read_training_rows(where, stop_early=not skip_bad_rows)
+    rows = read_training_rows(where, stop_early=not skip_bad_rows)
     _report(where, rows.first_skipped, rows.skipped, skip_bad_rows=skip_bad_rows)
     return MentionTable(rows)
 
@@ -108,14 +109,18 @@ def read_training(path: FilePath, *, skip_bad_rows: bool = False) -> MentionTabl
 def read_typed(path: FilePath, *, skip_bad_rows: bool = False) -> list[Query]:
     """Read lines ``entity mention type``."""
     where = Path(path)
-    with table_errors(where):
-        data = where.read_bytes().removeprefix(BYTE_ORDER_MARK)
-    lines = data.removesuffix(b"\n").split(b"\n") if data else []
-    parsed = [parse_query(line) for line in lines]
-    bad = [number for number, found in enumerate(parsed) if isinstance(found, str)]
-    first = f"{where} line {bad[0] + 1}: {parsed[bad[0]]}" if bad else None
-    _report(where, first, len(bad), skip_bad_rows=skip_bad_rows)
-    return [found for found in parsed if isinstance(found, Query)]
+    queries: list[Query] = []
+    bad, first = 0, None
+    lines = chain.from_iterable(map(io.BytesIO, read_whole_lines(where)))
+    for number, line in enumerate(lines, start=1):
+        found = parse_query(line.removesuffix(b"\n"))
+        if isinstance(found, Query):
+            queries.append(found)
+        else:
+            bad += 1
+            first = first or f"{where} line {number}: {found}"
+    _report(where, first, bad, skip_bad_rows=skip_bad_rows)
+    return queries
 
 
 def _report(where: Path, first: str | None, bad: int, *, skip_bad_rows: bool) -> None:

@@ -6,7 +6,6 @@ Fields are separated by blanks or tabs, and by nothing else: other white space i
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +15,11 @@ from candgen.errors import TableError, shown
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import TYPES, Query, query_problem
 from candgen.tables.rows import SCHEMA, RawRows, Rows, collect_lines, concat_rows, rows_are_valid
-from candgen.tables.text_file import BYTE_ORDER_MARK, parse_columns, utf8_problem
+from candgen.tables.text_file import parse_columns, read_whole_lines, utf8_problem
 
 MAX_BAD_LINES = 1000
 """After so many bad lines the file has another format, and is not read on."""
 
-_BLOCK = 1 << 24  # bytes
 _LINES_AT_ONCE = 1 << 19
 _MAX_LINES = 1 << 32
 _BLANKS = re.compile("[ \t]+")
@@ -36,31 +34,17 @@ def read_training_rows(path: Path, *, stop_early: bool) -> Rows:
     """Return the valid rows of a file, summed, with the number of bad lines and the first one."""
     parts: list[Rows] = []
     line, bad = 1, 0
-    with path.open("rb") as file:
-        for block in _read_blocks(file):
-            columns = _parse_block(block)
-            if columns is not None:
-                parts.append(Rows(_sum_rows(columns)))
-            else:
-                parts.append(_parse_slowly(path, block, line))
-                bad += parts[-1].skipped
-            if stop_early and bad >= MAX_BAD_LINES:
-                break
-            line += block.count(b"\n")
+    for block in read_whole_lines(path):
+        columns = _parse_block(block)
+        if columns is not None:
+            parts.append(Rows(_sum_rows(columns)))
+        else:
+            parts.append(_parse_slowly(path, block, line))
+            bad += parts[-1].skipped
+        if stop_early and bad >= MAX_BAD_LINES:
+            break
+        line += block.count(b"\n")
     return concat_rows(parts)
-
-
-def _read_blocks(file: BinaryIO) -> Iterator[bytes]:
-    """Yield whole lines, a few megabytes at a time, without a byte order mark."""
-    rest = file.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
-    while data := file.read(_BLOCK):
-        end = data.rfind(b"\n") + 1
-        if end:
-            yield rest + data[:end]
-            rest = b""
-        rest += data[end:]
-    if rest:
-        yield rest
 
 
 def _parse_block(block: bytes) -> pa.Table | None:

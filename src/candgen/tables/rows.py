@@ -4,6 +4,7 @@ The rule for a row is `row_problem`; `rows_are_valid` is the same rule over whol
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from numbers import Integral
@@ -34,6 +35,9 @@ SCHEMA = pa.schema(
 
 SKIP_HINT = " (skip_bad_rows=True, or --skip-bad-rows, leaves such rows out)"
 
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""JSON can write half a character, and UTF-8 cannot."""
+
 _NOT_IN_A_FIELD = re.compile("[\t\n\r\ud800-\udfff]")
 _BATCH = 1 << 13  # rows
 
@@ -62,7 +66,8 @@ def check_columns(
 
     ``unique`` are the names that must not occur twice, if not all of them.
     """
-    repeated = sorted(name for name in set(unique or names) if names.count(name) > 1)
+    counts = Counter(names)
+    repeated = sorted(name for name in set(unique or names) if counts[name] > 1)
     if repeated:
         raise TableError(
             f"{place} has more than one column {shown(repeated[0])}: rename or drop one"

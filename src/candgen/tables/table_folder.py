@@ -11,6 +11,7 @@ from candgen.errors import TableError
 from candgen.tables.file_formats import TABLE_SUFFIXES
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.released import is_released, languages, read_released
+from candgen.tables.text_file import check_is_file
 
 Stamped = tuple[tuple[Path, int, int], ...]
 ENTITIES = "entities"
@@ -133,6 +134,7 @@ def _digest(*stamped: tuple[Path, int, int]) -> str:
     """Return one SHA-256 for all files; files that have not changed are not read again."""
     state = hashlib.sha256()
     for path, _, _ in stamped:
+        check_is_file(path)
         with path.open("rb") as file:
             state.update(hashlib.file_digest(file, "sha256").digest())
     return state.hexdigest()

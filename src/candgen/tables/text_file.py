@@ -1,11 +1,14 @@
 """Reading a text table: gzip, UTF-8, byte order marks and line ends; errors name file and line."""
 
 import contextlib
+import errno
 import gzip
 import io
 import os
+import stat
+import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +16,13 @@ import pyarrow as pa
 import pyarrow.csv
 
 from candgen.errors import ParameterError, TableError, shown
+from candgen.tables.limits import row_too_large, table_limits, table_too_large
 
 FilePath = str | os.PathLike[str]
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _BLOCK = 1 << 23  # bytes
+_OPEN_FILES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
 def as_path(path: FilePath) -> Path:
@@ -51,22 +56,91 @@ def table_errors(path: Path) -> Iterator[None]:
         raise TableError(f"{path} cannot be read: {reason(error)}") from error
 
 
-def read_text(path: Path) -> bytes:
-    """Return the UTF-8 text of a file, compressed if its name ends in .gz; raise TableError.
+def is_gzip(path: Path) -> bool:
+    """Return whether the name says that a file is compressed."""
+    return path.name.lower().endswith(".gz")
+
+
+def check_is_file(path: Path) -> int:
+    """Return the bytes of a file on the disk; raise TableError for a device or a named pipe.
+
+    Opening a named pipe waits for its other end, and a device may never end. A pipe that a shell
+    has opened, as in ``<(zcat a.gz)``, is read; its size is not known, and counts as unlimited.
+    """
+    found = path.stat()
+    if stat.S_ISREG(found.st_mode):
+        return found.st_size
+    if stat.S_ISFIFO(found.st_mode) and str(path).startswith(_OPEN_FILES):
+        return sys.maxsize
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise TableError(f"{path} is not a regular file: copy what it holds to a file, and name that")
+
+
+def read_whole_lines(path: Path) -> Iterator[bytes]:
+    """Yield blocks of whole lines without a byte order mark; a name that ends in .gz is unpacked.
+
+    Raise TableError as soon as a line or the file is larger than the limits.
+    """
+    limits = table_limits()
+    with table_errors(path):
+        limit = limits.table(check_is_file(path))
+        with gzip.open(path) if is_gzip(path) else path.open("rb") as file:
+            start = file.peek(3)
+            if start.startswith(b"\x1f\x8b") and not is_gzip(path):
+                raise TableError(f"{path} is compressed by gzip: add .gz to its name")
+            if start.startswith(BYTE_ORDER_MARK):
+                file.read(len(BYTE_ORDER_MARK))
+            total, line = 0, 1
+            pending: list[bytes] = []  # the start of a line
+            while data := file.read(_BLOCK):
+                total += len(data)
+                end = data.rfind(b"\n") + 1
+                if end:
+                    block = b"".join([*pending, data[:end]])
+                    _check_lines(path, block, line, limits.row)
+                    pending, data = [], data[end:]
+                    line += block.count(b"\n")
+                pending.append(data)
+                if sum(map(len, pending)) > limits.row:
+                    raise row_too_large(f"{path} line {line}", limits.row)
+                if total > limit:
+                    raise table_too_large(path, limit, f" (line {line})")
+                if end:
+                    yield block
+            if last := b"".join(pending):
+                yield last
+
+
+def _check_lines(path: Path, block: bytes, first: int, limit: int) -> None:
+    """Raise TableError for a line longer than the limit, with a look at few bytes of the block."""
+    start = 0
+    while len(block) - start > limit:
+        end = block.rfind(b"\n", start, start + limit + 1)
+        if end < 0:
+            line = first + block.count(b"\n", 0, start)
+            raise row_too_large(f"{path} line {line}", limit)
+        start = end + 1
+
+
+def read_blocks(path: Path) -> Generator[bytes, None, None]:
+    """Yield the UTF-8 text of a file, a few megabytes of whole lines at a time; raise TableError.
 
     Line ends are plain, and there is neither a byte order mark nor the last line end.
     """
-    with table_errors(path):
-        data = path.read_bytes()
-        if path.name.lower().endswith(".gz"):
-            data = gzip.decompress(data)
-        elif data.startswith(b"\x1f\x8b"):
-            raise TableError(f"{path} is compressed by gzip: add .gz to its name")
-    if not _is_utf8(data):
-        for number, line in enumerate(io.BytesIO(data), start=1):
-            if problem := utf8_problem(line):
-                raise TableError(f"{path} line {number}: {problem}")
-    return data.removeprefix(BYTE_ORDER_MARK).replace(b"\r\n", b"\n").removesuffix(b"\n")
+    line = 1
+    before: bytes | None = None
+    for block in read_whole_lines(path):
+        if not _is_utf8(block):
+            for number, each in enumerate(io.BytesIO(block), start=line):
+                if problem := utf8_problem(each):
+                    raise TableError(f"{path} line {number}: {problem}")
+        line += block.count(b"\n")
+        if before is not None:
+            yield before
+        before = block.replace(b"\r\n", b"\n")
+    if before and (last := before.removesuffix(b"\n")):
+        yield last
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -87,15 +161,6 @@ def utf8_problem(line: bytes) -> str | None:
     except UnicodeDecodeError as error:
         return f"byte 0x{line[error.start]:02x} is not UTF-8: save the file as UTF-8"
     return None
-
-
-def iter_blocks(text: bytes) -> Iterator[bytes]:
-    """Yield a few megabytes of whole lines at a time."""
-    start = 0
-    while start < len(text):
-        end = text.find(b"\n", start + _BLOCK) + 1 or len(text)
-        yield text[start:end]
-        start = end
 
 
 def split_lines(text: bytes) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from candgen.tables.rows import (
     rows_are_valid,
 )
 from candgen.tables.string_table import string_buffers
-from candgen.tables.text_file import iter_blocks, parse_columns, read_text, split_lines
+from candgen.tables.text_file import parse_columns, read_blocks, split_lines
 
 _DIGITS = re.compile("0*([0-9]+)")
 _BATCH = 1 << 13  # rows
@@ -31,12 +32,12 @@ class TsvFile(NamedTuple):
 
     path: Path
     header: list[str]
-    body: bytes
-    """The lines after the header, of which the first is line 2."""
+    blocks: Iterator[bytes]
+    """The lines after the header, of which the first is line 2; they can be read once."""
 
     def rows(self, *, skip_empty_lines: bool = False) -> Iterator[tuple[int, list[str]]]:
         """Yield line numbers and fields; raise TableError if the number of fields is wrong."""
-        for number, line in enumerate(split_lines(self.body), start=2):
+        for number, line in enumerate(chain.from_iterable(map(split_lines, self.blocks)), start=2):
             fields = split_fields(line, len(self.header))
             if not isinstance(fields, str):
                 yield number, fields
@@ -50,23 +51,32 @@ class TsvFile(NamedTuple):
         """
         places = [str(place) for place in range(len(self.header))]  # names may occur twice
         names = [places[place] for place in wanted]
-        parts = [
-            parse_columns(block, places, names, skip_empty_lines=True)
-            for block in iter_blocks(self.body)
-        ]
         schema = pa.schema([(name, pa.large_string()) for name in dict.fromkeys(names)])
-        if any(part is None for part in parts):
-            parts = [pa.Table.from_pylist(list(self._plain_rows(wanted)), schema=schema)]
-        table = pa.concat_tables([schema.empty_table(), *parts])
+        parts = [schema.empty_table()]
+        line = 2
+        for block in self.blocks:
+            part = parse_columns(block, places, names, skip_empty_lines=True)
+            if part is None:
+                part = pa.Table.from_pylist(self._plain_rows(block, line, wanted), schema=schema)
+            parts.append(part)
+            line += block.count(b"\n")
+        table = pa.concat_tables(parts)
         return [table[name] for name in names]
 
-    def _plain_rows(self, wanted: Sequence[int]) -> Iterator[dict[str, str]]:
-        for number, fields in self.rows(skip_empty_lines=True):
+    def _plain_rows(self, block: bytes, line: int, wanted: Sequence[int]) -> list[dict[str, str]]:
+        rows = []
+        for number, text in enumerate(split_lines(block), start=line):
+            if not text:
+                continue
+            fields = split_fields(text, len(self.header))
+            if isinstance(fields, str):
+                raise TableError(f"{self.path} line {number}: {fields}")
             if any("\r" in fields[place] for place in wanted):
                 raise TableError(
                     f"{self.path} line {number}: found a carriage return, expected text"
                 )
-            yield {str(place): fields[place] for place in wanted}
+            rows.append({str(place): fields[place] for place in wanted})
+        return rows
 
 
 def read_tsv(path: Path, expected: str) -> TsvFile:
@@ -74,13 +84,15 @@ def read_tsv(path: Path, expected: str) -> TsvFile:
 
     ``expected`` says which columns the header should have, for the message about an empty file.
     """
-    text = read_text(path)
-    if not text.strip(b"\n"):
+    blocks = read_blocks(path)
+    first = next(blocks, b"")
+    header, _, body = first.partition(b"\n")
+    if not header and not body.strip(b"\n"):
         raise TableError(
             f"{path} is empty, expected a header row with {expected}, separated by tabs"
         )
-    header, _, body = text.partition(b"\n")
-    return TsvFile(path, header.decode("utf-8").split("\t"), body)
+    rest = chain([body] if body else [], blocks)
+    return TsvFile(path, header.decode("utf-8").split("\t"), rest)
 
 
 def split_fields(line: str, columns: int) -> list[str] | str:
@@ -101,7 +113,7 @@ def read_rows(path: Path, *, skip_bad_rows: bool) -> Rows:
     check_columns(str(path), file.header, "in the header row, separated by tabs")
     parts: list[Rows] = []
     line = 2
-    for block in iter_blocks(file.body):
+    for block in file.blocks:
         columns = _parse_block(block, file.header)
         if columns is not None:
             parts.append(Rows(columns))

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from candgen.errors import TableError, shown
+from candgen.tables.parquet_file import open_parquet
 from candgen.tables.text_file import table_errors
 from candgen.tables.tsv import read_tsv
 
@@ -48,26 +48,18 @@ def _read_tsv(path: Path) -> pa.Table:
 
 
 def _read_parquet(path: Path) -> pa.Table:
-    try:
-        # Not pq.read_table, which makes columns of the names of folders in the path.
-        with pq.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            places = _find_columns(names, str(path))
-            table = file.read(columns=[names[place] for place in places])
-    except (pa.ArrowException, OSError) as error:
-        if getattr(error, "errno", None):  # of the system, not of Arrow
-            raise
-        raise TableError(f"{path} is not a valid Parquet file: copy or write it again") from error
-    columns = []
-    for place in places:
-        column = table[names[place]]
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        if str(kind) not in ("string", "large_string", "string_view", "null"):
-            raise TableError(
-                f"{path}: column {names[place]} holds {kind}, expected strings: convert it"
-            )
-        columns.append(column.cast(pa.large_string()))
-    return pa.table(columns, schema=_SCHEMA)
+    with open_parquet(path) as file:
+        names = file.schema.names
+        places = _find_columns(names, str(path))
+        for place in places:
+            kind = file.schema.field(place).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            if str(kind) not in ("string", "large_string", "string_view", "null"):
+                raise TableError(
+                    f"{path}: column {names[place]} holds {kind}, expected strings: convert it"
+                )
+        table = file.read([names[place] for place in places])
+    return pa.table([column.cast(pa.large_string()) for column in table.columns], schema=_SCHEMA)
 
 
 def _find_columns(names: list[str], place: str) -> tuple[int, int]:
