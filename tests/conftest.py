@@ -69,3 +69,20 @@ def cli(capfdbinary, monkeypatch):
         return Result(status, out.decode(), err.decode())
 
     return run
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print how many hostile inputs were tried, from the reports, which xdist's workers send."""
+    inputs: dict[str, int] = {}
+    failed: dict[str, int] = {}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            counts = [each for each in report.user_properties if each[0].startswith("tried ")]
+            for kind in dict.fromkeys(name.removeprefix("tried ") for name, _ in counts):
+                total = sum(count for name, count in counts if name == f"tried {kind}")
+                inputs[kind] = inputs.get(kind, 0) + total
+                failed[kind] = failed.get(kind, 0) + (outcome == "failed")
+    for kind in sorted(inputs):
+        terminalreporter.write_line(
+            f"adversarial: {kind}: {inputs[kind]:,} inputs tried, failed tests: {failed[kind]}"
+        )

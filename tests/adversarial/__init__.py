@@ -1,0 +1,1 @@
+"""Hostile input of every kind: tables, names on a terminal, indexes, dumps, requests."""
