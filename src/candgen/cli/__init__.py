@@ -4,12 +4,14 @@ Neither this module nor the modules of the commands import NumPy, Numba, PyArrow
 are imported, so that ``candgen --help`` and shell completion answer at once.
 """
 
+import atexit
+import contextlib
 import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -23,6 +25,7 @@ from candgen.cli.extract import extract
 from candgen.cli.extract_wikidata import extract_wikidata
 from candgen.cli.info import info
 from candgen.cli.interrupts import interruptible
+from candgen.cli.output import visible
 from candgen.cli.pivots import pivots
 from candgen.cli.query import query
 from candgen.cli.reproduce import reproduce
@@ -143,6 +146,20 @@ def candgen(
         raise typer.Exit(USAGE_ERROR)
 
 
+def run() -> NoReturn:
+    """Run the command of this process, then end the process with its exit status.
+
+    The interpreter's own end is left out: it waits for threads of libraries, and a thread of
+    PyArrow that frees an object of Python at that moment waits for the interpreter.
+    """
+    status = main()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or None
+            stream.flush()
+    atexit._run_exitfuncs()  # noqa: SLF001
+    os._exit(status)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; print a usage error as one line to stderr."""
     with _warnings_on_stderr():
@@ -186,7 +203,7 @@ def _sentence(error: Any) -> str:  # noqa: ANN401
 
 def _print_error(sentence: str) -> None:
     if sys.stderr is not None:
-        sys.stderr.write(f"candgen: {' '.join(sentence.splitlines())}\n")
+        sys.stderr.write(f"candgen: {visible(' '.join(sentence.splitlines()))}\n")
 
 
 def _discard_output() -> None:
