@@ -176,8 +176,9 @@ def _find_rows(text: _Text, pattern: re.Pattern[bytes]) -> Iterator[list[tuple[b
 def _check_table(found: bytes, wanted: _Request, text: _Text) -> None:
     table = found.strip(b"`").decode("utf-8", "replace")
     if table != wanted.table:
+        named = table if re.fullmatch(r"\w{1,64}", table) else shown(table)
         raise TableError(
-            f"{text.name} holds the table {table}, expected {wanted.table}: "
+            f"{text.name} holds the table {named}, expected {wanted.table}: "
             f"name the file ...-{wanted.table}.sql.gz (were two files swapped?)"
         )
 
