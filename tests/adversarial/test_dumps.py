@@ -165,7 +165,8 @@ def test_headers(what, cli, tmp_path, tried):
     )
     (tmp_path / "in" / "x.xml").write_bytes(HEADERS[what] + page + END)
     with in_time(what):
-        done = cli("extract", "--dump", tmp_path / "in" / "x.xml", "-o", tmp_path / "fo.parquet")
+        dump = tmp_path / "in" / "x.xml"
+        done = cli("extract", "is", "--dump", dump, "-o", tmp_path / "fo.parquet")
     assert done.status in (0, 2)
     assert not [c for c in done.out + done.err if (c < " " and c != "\n") or "\x7f" <= c < "\xa0"]
     assert "root:" not in done.out + done.err
