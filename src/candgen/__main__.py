@@ -1,8 +1,6 @@
 """``python -m candgen`` is the command ``candgen``."""
 
-import sys
-
-from candgen.cli import main
+from candgen.cli import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ def test_help_is_quick_and_has_examples():
     names = ["demo", "build", "query", "explain", "info"]
     script = f"""
 import sys
+import textwrap
 from candgen.cli import main
 for name in {names}:
     assert main([name, "--help"]) == 0
@@ -279,3 +281,36 @@ def test_a_warning_is_said_once(cli, tmp_path):
     output = str(tmp_path / "o")
     done = cli("build", "--method", "wikipriors", "--pivot", f"is={table}", "-o", output)
     assert done.err.count("left out 1 without a token") == 1
+
+
+WAITS_FOR_EVER = {
+    "a destructor of a library": """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.__cxa_atexit(libc.pause, None, None)
+""",
+    "a thread": """
+import threading
+threading.Thread(target=threading.Event().wait).start()
+""",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="registers a function of glibc")
+@pytest.mark.parametrize("waiting", WAITS_FOR_EVER)
+def test_the_command_ends_after_its_last_line_whatever_libraries_wait_for(waiting, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nif sys.orig_argv[1:3] == ['-m', 'candgen']:\n"
+        + textwrap.indent(WAITS_FOR_EVER[waiting], "    ")
+        + "    import atexit\n    atexit.register(sys.stderr.write, 'exit functions ran')\n"
+    )
+    path = os.pathsep.join((str(tmp_path), environment()["PYTHONPATH"]))
+    done = subprocess.run(
+        command("info", tmp_path / "none"),
+        capture_output=True,
+        env=environment(PYTHONPATH=path),
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"candgen: ")
+    assert done.stderr.endswith(b"exit functions ran")

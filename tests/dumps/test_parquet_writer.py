@@ -1,5 +1,7 @@
 """Row groups of equal size, whatever the pieces in which the rows come."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from candgen import MentionTable
 from candgen.dumps import parquet_writer
 from candgen.dumps.parquet_writer import MentionTableWriter, RowGroupWriter
+from candgen.errors import StorageError
 from candgen.tables.rows import SCHEMA
 
 NUMBERS = pa.schema([("n", pa.int64())])
@@ -56,3 +59,14 @@ def test_pairs_are_summed_and_rare_ones_counted(tmp_path):
     writer.close({})
     assert (writer.pairs, writer.occurrences) == (2, 7)
     assert list(MentionTable.read(tmp_path / "fo.parquet")) == [("Havn", "Q1", 3), ("á", "Q3", 4)]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk here")
+def test_a_full_disk_is_one_sentence():
+    rows = pa.table([["a"], ["Q1"], [1]], schema=SCHEMA)
+    with pytest.raises(StorageError) as raised:
+        writer = MentionTableWriter(Path("/dev/full"))
+        writer.write(rows)
+        writer.close({})
+    message = "full cannot be written: No space left on device; make room or choose another place"
+    assert str(raised.value) == message

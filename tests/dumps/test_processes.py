@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -126,7 +127,10 @@ class Gone:
 
     exitcode = -9
 
-    def join(self):
+    def kill(self):
+        pass
+
+    def join(self, timeout=None):
         pass
 
     def send(self, task):
@@ -231,3 +235,58 @@ def test_ctrl_c_ends_the_workers_at_once_and_they_say_nothing(working):
     assert not any(map(is_running, processes))
     assert not any(path.with_name(f"{path.name}.done").exists() for path in paths)
     assert said.read_text().count("Traceback") == 1
+
+
+def stopped(path):
+    """Stop, as Ctrl-Z does, and never be done."""
+    Path(path).write_text(str(os.getpid()))
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def is_stopped(process):
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+@linux
+def test_a_worker_that_is_stopped_ends_with_the_others(tmp_path):
+    """SIGTERM waits until such a process goes on, and who waits for the process waits as long."""
+    path = tmp_path / "process"
+
+    def tasks():
+        yield path
+        wait_until(lambda: is_stopped(number_in(path)))
+        raise TableError("there is no more")
+
+    with pytest.raises(TableError, match="there is no more"):
+        list(run_in_parallel(stopped, tasks(), workers=2))
+    assert multiprocessing.active_children() == []
+    assert not is_running(number_in(path))
+
+
+@linux
+def test_a_worker_is_ended_if_ctrl_c_comes_while_it_starts(monkeypatch):
+    """Otherwise it would be ended by nobody before the exit, where a stopped one hangs."""
+    started = []
+    start = processes.BaseProcess.start
+
+    def interrupted(process):
+        start(process)
+        started.append(process)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(processes.BaseProcess, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(run_in_parallel(squared, [1, 2], workers=2))
+    assert [process.exitcode for process in started] == [-signal.SIGKILL]
+
+
+def stuck(_number):
+    """Leave a thread that the interpreter would wait for at its end."""
+    threading.Thread(target=time.sleep, args=(1000,)).start()
+    return os.getpid()
+
+
+@linux
+def test_threads_of_a_worker_do_not_keep_it_from_ending():
+    found = list(run_in_parallel(stuck, [1, 2, 3], workers=2))
+    assert not any(map(is_running, found))

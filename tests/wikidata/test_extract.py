@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import candgen
 from candgen.errors import ParameterError, StorageError, TableError
+from candgen.wikidata import read_part
 from candgen.wikidata.items import read_item
 from tests.support import wikidata_world as world
 from tests.support.wikidata_files import (
@@ -290,3 +291,21 @@ def test_files_that_are_there_are_replaced_and_others_left_alone(tmp_path):
     assert tables(output) == world.naive(world.all_kinds(), LANGUAGES)
     assert (output / "notes.txt").read_text(encoding="utf-8") == "old"
     assert json.loads((output / "report.json").read_bytes())["dump"] == "dump.json"
+
+
+def test_a_part_with_more_names_than_fit_into_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(read_part, "_MAX_ROW_BYTES", 1000)
+    monkeypatch.setattr(read_part, "_MAX_OBJECTS", 10)
+    dump = write_dump(tmp_path, many_items(100))
+    with pytest.raises(TableError, match="has more than 0 GiB of names in one part"):
+        extract(dump, tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == [dump.name]
+
+
+def test_a_name_longer_than_any_is_left_out(tmp_path):
+    long = world.item(1, labels=world.texts(fo="a" * 65_537), aliases=world.several(fo=["b"]))
+    report = extract(
+        write_dump(tmp_path, world.dump_of([long])), tmp_path / "out", languages=("fo",)
+    )
+    assert report.names == {"fo": 1}
+    assert report.counts["texts left out"] == 1

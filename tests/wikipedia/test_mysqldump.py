@@ -1,6 +1,8 @@
 """The rows of INSERT statements, and damage of a dump."""
 
 import io
+import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -248,3 +250,25 @@ def test_a_missing_column():
 def test_no_table_at_all(text):
     with pytest.raises(TableError, match=r"has no table page_props: name the file \.\.\.-page"):
         parse(text, "page_props")
+
+
+UNFINISHED = {
+    "quotes": b"DROP " + b"''" * 100_000,
+    "quotes in CREATE": b"CREATE TABLE `t` (" + b"''" * 100_000,
+    "a comment": b"/*" + b"*" * 200_000,
+    "space": b"INSERT INTO `t`" + b" " * 200_000,
+    "quotes in a row": dump_of(b"INSERT INTO `t` VALUES ('" + b"''" * 100_000),
+    "escapes in a row": dump_of(b"INSERT INTO `t` VALUES ('" + b"\\'" * 100_000),
+}
+
+
+@pytest.mark.parametrize("what", UNFINISHED)
+def test_what_does_not_end_takes_linear_time_and_little_memory(what):
+    """Quotes took exponential time; each escape took a hundred bytes."""
+    tracemalloc.start()
+    start = time.process_time()
+    with pytest.raises(TableError, match="is cut off"):
+        parse(UNFINISHED[what], columns=("a", "b", "c"))
+    assert time.process_time() - start < 5
+    assert tracemalloc.get_traced_memory()[1] < 8 * len(UNFINISHED[what])
+    tracemalloc.stop()

@@ -1,5 +1,6 @@
 """The pages and links of a part, and pages that cannot be read."""
 
+from candgen.wikipedia import read_part
 from candgen.wikipedia.extract import Options, Sources, extract
 from tests.support.dumps import WrittenPage, dump_xml, write_dump
 from tests.support.faroese_wiki import PAGES, REDIRECT, rows, zipped
@@ -55,3 +56,17 @@ def test_what_a_dump_does_not_say_is_found_out(tmp_path):
     report = extract(str(tmp_path / "x.xml"), tmp_path / "fo.parquet")
     assert rows(tmp_path / "fo.parquet") == {("y", "fo:Y"): 1}
     assert report.to_dict()["pages"]["mended"] == 1
+
+
+def test_links_and_titles_longer_than_any_are_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(read_part, "_MAX_LINK", 20)
+    monkeypatch.setattr(read_part, "_MAX_LINK_BYTES", 40)  # each page is a table
+    text = f"[[x|{'a' * 30}]] [[x|stutt]] [[x|stutt]]"
+    pages = [WrittenPage("x", ""), WrittenPage("y", text), WrittenPage("z" * 1025, "[[x]]")]
+    path = write_dump(tmp_path / "fo.xml", pages * 3)
+    report = extract(str(path), tmp_path / "fo.parquet").to_dict()
+    assert report["seen"] == {"links": 9}
+    assert report["dropped"] == {"longer than a link may be": 3}
+    assert rows(tmp_path / "fo.parquet") == {("stutt", "fo:X"): 6}
+    assert report["pages"]["bad"] == 3
+    assert all(len(fault["detail"]) < 120 for fault in report["faults"])

@@ -4,12 +4,14 @@ Neither this module nor the modules of the commands import NumPy, Numba, PyArrow
 are imported, so that ``candgen --help`` and shell completion answer at once.
 """
 
+import atexit
+import contextlib
 import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -147,6 +149,20 @@ def candgen(
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(USAGE_ERROR)
+
+
+def run() -> NoReturn:
+    """Run the command of this process, then end the process with its exit status.
+
+    The interpreter's own end is left out: it waits for threads of libraries, and a thread of
+    PyArrow that frees an object of Python at that moment waits for the interpreter.
+    """
+    status = main()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or None
+            stream.flush()
+    atexit._run_exitfuncs()  # noqa: SLF001
+    os._exit(status)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -257,6 +257,6 @@ def _show(report: "Report", folder: Path) -> None:
         visible(f"{fault['kind']}: {fault['detail']} ({fault['place']})")
         for fault in counts["faults"][:FAULTS_SHOWN]
     ]
-    title = ", ".join(filter(None, (counts["wiki"], counts["dump_date"])))
+    title = visible(", ".join(filter(None, (counts["wiki"], counts["dump_date"]))))
     show(title, "", rows, "", *shown, *faults)
     note(f"try: candgen info {shlex.quote(str(folder / next(iter(counts['tables']))))}")

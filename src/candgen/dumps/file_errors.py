@@ -1,5 +1,6 @@
 """What the user is told about a file that cannot be read or written."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -28,5 +29,6 @@ def explain_write_errors(
     except StorageError:
         raise
     except OSError as error:
-        reason = error.strerror or error
+        # Arrow puts words of its own around what the system says.
+        reason = os.strerror(error.errno) if error.errno else error
         raise StorageError(f"{path} cannot be written: {reason}; {advice}") from error

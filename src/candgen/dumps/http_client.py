@@ -19,7 +19,7 @@ from candgen.errors import StorageError
 
 Result = TypeVar("Result")
 
-_MAX_PAGE = 1 << 26  # bytes, of a listing or a dumpstatus.json
+_MAX_PAGE = 1 << 24  # bytes, of a listing or a dumpstatus.json
 _TEMPORARY = frozenset({408, 416, 425, 429, 500, 502, 503, 504})
 _MISSING = frozenset({404, 410})
 _MAX_RETRY_AFTER = 300.0  # seconds

@@ -1,12 +1,14 @@
 """Parquet files written piece by piece, in row groups of equal size."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from candgen.dumps.file_errors import explain_write_errors
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.rows import SCHEMA
 
@@ -46,12 +48,18 @@ class RowGroupWriter:
 class MentionTableWriter:
     """Writes a mention table in pieces, as `MentionTable.write` writes a whole one.
 
-    The mentions of the pieces are in order, and no mention is in two of them.
+    The mentions of the pieces are in order, and no mention is in two of them. All methods raise
+    StorageError if the file cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
-        self._groups = RowGroupWriter(path, SCHEMA)
+        self._name = path.name
         self.occurrences = 0
+        with self._explain_errors():
+            self._groups = RowGroupWriter(path, SCHEMA)
+
+    def _explain_errors(self) -> AbstractContextManager[None]:
+        return explain_write_errors(self._name, "make room or choose another place")
 
     @property
     def pairs(self) -> int:
@@ -66,9 +74,11 @@ class MentionTableWriter:
         if rare.any():
             rows = rows.filter(pa.array(~rare))
         self.occurrences += int(counts[~rare].sum())
-        self._groups.write(rows)
+        with self._explain_errors():
+            self._groups.write(rows)
         return int(counts[rare].sum())
 
     def close(self, metadata: Mapping[str, str]) -> None:
         """Write the last rows and the metadata of the file."""
-        self._groups.close(metadata)
+        with self._explain_errors():
+            self._groups.close(metadata)

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -19,6 +19,7 @@ from candgen.errors import CandgenError, StorageError
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 _LOST = (EOFError, BrokenPipeError, ConnectionResetError)
+_LAST_SECONDS = 10.0  # for a worker to end that has closed its connection
 
 
 class _Failure(NamedTuple):
@@ -43,35 +44,45 @@ def run_in_parallel(
     busy: dict[Connection, BaseProcess] = {}
     try:
         for _, task in zip(range(workers), waiting, strict=False):
-            connection, process = _start_worker(work)
-            busy[connection] = process
-            _send(connection, process, task)
+            connection = _start_worker(work, busy)
+            _send(connection, busy[connection], task)
         while busy:
             for connection in cast("list[Connection]", wait(list(busy))):
                 result = _receive(connection, busy[connection])
                 try:
                     _send(connection, busy[connection], next(waiting))
                 except StopIteration:
-                    _end_worker(connection, busy.pop(connection))
+                    _end_workers({connection: busy.pop(connection)})
                 yield cast("Result", result)
     finally:
-        for connection, process in busy.items():
-            process.terminate()
-            _end_worker(connection, process)
+        _end_workers(busy)
 
 
-def _start_worker(work: Callable[[Task], Result]) -> tuple[Connection, BaseProcess]:
+def _start_worker(
+    work: Callable[[Task], Result], busy: dict[Connection, BaseProcess]
+) -> Connection:
+    """Start a worker; it is among the busy ones before it runs, so that Ctrl-C ends it, too."""
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of our threads
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(work, theirs), daemon=True)
+    busy[ours] = process
     process.start()
     theirs.close()  # so that reading ours ends when the worker does
-    return ours, process
+    return ours
 
 
-def _end_worker(connection: Connection, process: BaseProcess) -> None:
-    connection.close()
-    process.join()
+def _end_workers(workers: Mapping[Connection, BaseProcess]) -> None:
+    """Kill workers: none of them has anything left to do.
+
+    SIGTERM would wait for ever in a worker that is stopped, and so would we.
+    """
+    started = [process for process in workers.values() if process.pid is not None]
+    for process in started:
+        process.kill()
+    for process in started:
+        process.join()
+    for connection in workers:
+        connection.close()
 
 
 def _serve(work: Callable[[Task], Result], connection: Connection) -> None:
@@ -89,6 +100,7 @@ def _serve(work: Callable[[Task], Result], connection: Connection) -> None:
             except Exception as error:  # not every exception can be sent to another process
                 answer = _Failure(RuntimeError(f"{type(error).__name__}: {error}"))
             connection.send(answer)
+    os._exit(0)  # the interpreter's own exit could wait for threads of libraries
 
 
 def _exit_with_parent() -> None:
@@ -116,6 +128,8 @@ def _receive(connection: Connection, process: BaseProcess) -> object:
 
 
 def _describe_lost_worker(process: BaseProcess) -> StorageError:
+    process.join(_LAST_SECONDS)
+    process.kill()
     process.join()
     return StorageError(
         f"a worker process was killed (exit status {process.exitcode}), possibly out of memory: "

@@ -113,7 +113,12 @@ def _read_classes(statements: object) -> Iterator[str]:
                 continue
             case {"mainsnak": {"snaktype": "value", "datavalue": {"value": {"id": str(entity)}}}}:
                 pass
-            case {"mainsnak": {"snaktype": "value", "datavalue": {"value": {"numeric-id": n}}}}:
+            case {
+                "mainsnak": {
+                    "snaktype": "value",
+                    "datavalue": {"value": {"numeric-id": int() | str() as n}},
+                }
+            }:
                 entity = f"Q{n}"  # in older dumps
             case _:
                 continue

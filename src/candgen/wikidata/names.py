@@ -27,6 +27,7 @@ PAGE_CLASSES = (
 """Classes of pages about Wikipedia itself: by default their items are left out."""
 
 _ITEM = re.compile("Q[1-9][0-9]*")
+_MAX_TEXT = 1 << 16  # characters; Wikidata allows 250
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -107,7 +108,7 @@ class ItemRows(NamedTuple):
     """From (language, mention) to its sources."""
     displays: list[Display]
     invalid: int
-    """The number of values left out: not a text, empty, or with an unpaired surrogate."""
+    """The number of values left out: not a text, empty, too long, or with a surrogate."""
 
 
 class ItemDescriber:
@@ -210,6 +211,6 @@ class _Texts:
 
 
 def _normalize(text: object) -> str | None:
-    if not isinstance(text, str) or _SURROGATE.search(text):
+    if not isinstance(text, str) or len(text) > _MAX_TEXT or _SURROGATE.search(text):
         return None
     return " ".join(text.split()) or None

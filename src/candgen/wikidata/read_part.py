@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from candgen.errors import TableError
 from candgen.wikidata.items import UNREADABLE, Item, SkipReason, entity_key, read_item
 from candgen.wikidata.lines import Line, Lines, Part
 from candgen.wikidata.names import ItemDescriber, ItemRows, Selection
@@ -25,6 +26,7 @@ ENTITIES = pa.schema(
 """Rows of the sorted runs; the keys sort them as the tables are sorted."""
 
 _MAX_OBJECTS = 1 << 16  # rows that are held as Python objects
+_MAX_ROW_BYTES = 1 << 31  # of a part, in memory; real parts have a tenth of it
 _BEGINNING = 60  # characters of a bad line
 
 
@@ -50,7 +52,7 @@ class PartReader:
 
     def __call__(self, part: Part, *, items: int | None = None) -> PartResult:
         """Read a part, or its first ``items`` items."""
-        statistics, rows, number = ItemStatistics(), _Rows(), 0
+        statistics, rows, number = ItemStatistics(), _Rows(part.path), 0
         lines = Lines(part)
         for number, line in enumerate(lines, start=1):
             found = self._read(line, statistics)
@@ -107,7 +109,9 @@ def _strip_array(line: bytes, statistics: ItemStatistics) -> bytes:
 class _Rows:
     """Rows that are converted now and then to Arrow tables, which are much smaller."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._bytes = 0
         self._names: list[tuple[str, str, int]] = []
         self._entities: list[tuple[str, str, str, str | None, str, int]] = []
         self._tables: tuple[list[pa.Table], list[pa.Table]] = ([], [])
@@ -129,7 +133,13 @@ class _Rows:
             columns = list(zip(*rows, strict=True)) or [()] * len(schema)  # type: ignore[misc]
             arrays = [pa.array(c, type=f.type) for c, f in zip(columns, schema, strict=True)]
             tables.append(pa.table(arrays, schema=schema))
+            self._bytes += tables[-1].nbytes
         self._names, self._entities = [], []
+        if self._bytes > _MAX_ROW_BYTES:
+            raise TableError(
+                f"{self._path} has more than {_MAX_ROW_BYTES >> 30} GiB of names in one part, "
+                "expected Wikidata's JSON dump: download it again"
+            )
 
     def tables(self) -> tuple[pa.Table, pa.Table]:
         self._convert()

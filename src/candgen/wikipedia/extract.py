@@ -21,6 +21,7 @@ from candgen.dumps.parenthesis import remove_parenthesis
 from candgen.dumps.parquet_writer import MentionTableWriter
 from candgen.dumps.workspace import Workspace
 from candgen.errors import ParameterError, StorageError, check_whole_number
+from candgen.storage.atomic import write_text
 from candgen.storage.versions import version
 from candgen.tables.rows import SCHEMA
 from candgen.wikipedia.inputs import SideTables, Sources
@@ -114,7 +115,7 @@ def _finish(
         writer.close(report.metadata())
     described = output.with_suffix(".report.json")
     text = json.dumps(report.to_dict(), ensure_ascii=False, indent=2)
-    (workspace.folder / described.name).write_text(text + "\n", encoding="utf-8")
+    write_text(workspace.folder / described.name, text + "\n")
     workspace.finish([*tables, described])
     if not report.kept:
         _LOG.warning("%s has no pairs: the report has the numbers of dropped links", output)

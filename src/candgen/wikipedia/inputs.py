@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from candgen.wikipedia.title_entities import read_ids
 _NO_TITLE = re.compile("[\t\n\r]")  # a field of a table cannot hold these
 _BATCH = 1 << 16
 _HEAD = 4096
+_MAX_SITEINFO = 1 << 23  # bytes, decompressed
 _DATABASE = re.compile(rb"-- Host: .*Database: ([a-z0-9_]+)")
 _WIKI = re.compile(r"([a-z][a-z0-9_]*wik[a-z]*)-")
 
@@ -166,11 +168,16 @@ def _join_by_id(pages: pa.Table, by_id: pa.Table) -> pa.Table:
 
 def _read_details(path: Path) -> Mapping[str, Any]:
     try:
-        raw = path.read_bytes()
-        found = json.loads(gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw)
+        with path.open("rb") as file:
+            packed = file.peek(2).startswith(b"\x1f\x8b")
+            unpacked = gzip.GzipFile(fileobj=file) if packed else file
+            raw = unpacked.read(_MAX_SITEINFO + 1)
+        if len(raw) > _MAX_SITEINFO:
+            raise ValueError("no wiki has so many namespaces")
+        found = json.loads(raw)
     except FileNotFoundError as error:
         raise TableError(f"{path} does not exist: check the name and the folder") from error
-    except (OSError, EOFError, ValueError, RecursionError) as error:
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
         raise TableError(
             f"{path} cannot be read as JSON, expected a siteinfo-namespaces file: download it again"
         ) from error

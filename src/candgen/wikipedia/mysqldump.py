@@ -101,21 +101,25 @@ class _Text:
 
 # Statements
 
-_STRING = rb"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'"
-_QUOTED = rb"%s|\"[^\"\\]*(?:\\.[^\"\\]*)*\"|`[^`]*`" % _STRING
-_TABLE = rb"(?:(?:`[^`]*`|\w+)\.)?(`[^`]+`|\w+)"
+# *+ and ++ never give back what they took. Without them a statement that does not end would be
+# tried in very many ways: '' is two quotes in a string, or the end of one and the start of another.
+_STRING = rb"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
+_QUOTED = rb"%s|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"|`[^`]*+`" % _STRING
+_TABLE = rb"(?:(?:`[^`]*+`|\w++)\.)?(`[^`]++`|\w++)"
+_ANYTHING = rb"(?:[^;'\"`]++|%s)*+" % _QUOTED
 # /*!40000 ... */ has statements for newer versions of MySQL, but never a row.
-_IGNORED = re.compile(rb"(?:[\s;]|(?:--|#)[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)+")
+_IGNORED = re.compile(rb"(?:[\s;]++|(?:--|#)[^\n]*+\n|/\*[\s\S]*?\*/)++")
 _INSERT = re.compile(
-    rb"(?:INSERT|REPLACE)\s+(?:IGNORE\s+)?INTO\s+%s\s*(\([^()]*\))?\s*VALUES?\s*(?=\()" % _TABLE,
+    rb"(?:INSERT|REPLACE)\s++(?:IGNORE\s++)?INTO\s++%s\s*+(\([^()]*+\))?+\s*+VALUES?\s*+(?=\()"
+    % _TABLE,
     re.IGNORECASE,
 )
 _CREATE = re.compile(
-    rb"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?%s\s*(\((?:[^;'\"`]|%s)*);" % (_TABLE, _QUOTED),
+    rb"CREATE\s++TABLE\s++(?:IF\s++NOT\s++EXISTS\s++)?%s\s*+(\(%s);" % (_TABLE, _ANYTHING),
     re.IGNORECASE | re.DOTALL,
 )
 _OTHER_STATEMENT = re.compile(
-    rb"(?!INSERT|REPLACE|CREATE\s+TABLE)[a-z](?:[^;'\"`]|%s)*;" % _QUOTED, re.IGNORECASE | re.DOTALL
+    rb"(?!INSERT|REPLACE|CREATE\s++TABLE)[a-z]%s;" % _ANYTHING, re.IGNORECASE | re.DOTALL
 )
 
 
@@ -172,8 +176,9 @@ def _find_rows(text: _Text, pattern: re.Pattern[bytes]) -> Iterator[list[tuple[b
 def _check_table(found: bytes, wanted: _Request, text: _Text) -> None:
     table = found.strip(b"`").decode("utf-8", "replace")
     if table != wanted.table:
+        named = table if re.fullmatch(r"\w{1,64}", table) else shown(table)
         raise TableError(
-            f"{text.name} holds the table {table}, expected {wanted.table}: "
+            f"{text.name} holds the table {named}, expected {wanted.table}: "
             f"name the file ...-{wanted.table}.sql.gz (were two files swapped?)"
         )
 
@@ -208,7 +213,7 @@ def _parse_columns(definitions: bytes) -> list[str]:
 # not end, as the last of every piece, fails after one attempt.
 _LITERAL = rb"|".join(
     (
-        rb"'[^'\\]*(?:'|(?:(?:\\.|'')[^'\\]*)+')",
+        rb"'[^'\\]*+(?:'|(?:(?:\\.|'')[^'\\]*+)++')",
         rb"[0-9]{1,99}",
         rb"NULL",
         rb"-[0-9]{1,99}",

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from candgen.dumps.compressed_streams import Fault, Part
+from candgen.errors import shown
 from candgen.wikipedia.markup.link_counter import SliceCounter
 from candgen.wikipedia.markup.links import LinkReader
 from candgen.wikipedia.markup.reasons import Reason
@@ -46,7 +47,10 @@ Table = tuple[Literal["links", "pages"], pa.Table]
 """Some of the links or pages, in their columns."""
 
 _NO_TITLE = re.compile(r"[\t\n\r]|\A\Z")  # a field of a table cannot hold these
+_MAX_TITLE = 1024  # characters; MediaWiki allows 255 bytes and a namespace
+_MAX_LINK = 1 << 16  # bytes
 _MAX_LINKS = 1 << 18  # distinct links in memory
+_MAX_LINK_BYTES = 1 << 26  # of them
 _MAX_PAGES = 1 << 15  # in memory
 
 
@@ -105,8 +109,11 @@ class _Tables:
         self.statistics = PageStatistics()
 
     def add(self, item: Page | Fault) -> None:
-        if isinstance(item, Page) and _NO_TITLE.search(item.title):
-            item = Fault(BAD_PAGE, f"page {item.id}", f"{item.title!r} is not a valid title")
+        if isinstance(item, Page) and (
+            len(item.title) > _MAX_TITLE or _NO_TITLE.search(item.title)
+        ):
+            detail = f"{shown(item.title)} is not a valid title"
+            item = Fault(BAD_PAGE, f"page {item.id}", detail)
         if isinstance(item, Fault):
             self.statistics.count_fault(item)
             return
@@ -130,6 +137,10 @@ class _Tables:
             counts["articles"] += 1
             first, last = self._reader.find_spans(item.text)
             self.statistics.seen["links"] += len(first)
+            short = last - first <= _MAX_LINK
+            if not short.all():
+                self.statistics.dropped[Reason.LONG] += int((~short).sum())
+                first, last = first[short], last[short]
             self._links[self._options.fold_of(item.title)].add(item.text, first, last)
 
     def _namespace_of(self, page: Page) -> int:
@@ -146,7 +157,11 @@ class _Tables:
 
     @property
     def are_full(self) -> bool:
-        return sum(map(len, self._links)) > _MAX_LINKS or len(self._pages) > _MAX_PAGES
+        return (
+            sum(map(len, self._links)) > _MAX_LINKS
+            or sum(links.nbytes for links in self._links) > _MAX_LINK_BYTES
+            or len(self._pages) > _MAX_PAGES
+        )
 
     def take(self) -> Iterator[Table]:
         """Yield all rows as tables, and start over."""

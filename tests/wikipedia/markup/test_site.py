@@ -3,6 +3,7 @@
 import bz2
 import json
 import pickle
+import time
 
 import pytest
 
@@ -215,3 +216,23 @@ def test_dotted_capitals_in_redirect_words():
     words = site_of("", 'xml:lang="az"').redirect_words
     assert "#İSTİQAMƏTLƏNDİR".casefold() in words
     assert "#istiqamətləndir" in words
+
+
+ACCENTS = "a" + "\u0301\u0323" * 200_000
+
+
+@pytest.mark.parametrize(
+    ("siteinfo", "details"),
+    [
+        (f'<namespaces><namespace key="4">{ACCENTS}</namespace></namespaces>', {}),
+        ("", {"namespacealiases": [{"id": 4, "*": ACCENTS}]}),
+        ("", {"magicwords": [{"name": "redirect", "aliases": [ACCENTS]}]}),
+        ("", {"general": {"linktrail": "/^((?:" + "[" * 200_000 + ")+)(.*)$/sDu"}}),
+        ("", {"general": {"linkprefixcharset": r"\x{0}-\x{10FFFF}" * 10_000}}),
+        ("", {"general": {"linkprefixcharset": r"\x{0}-\x{10FFFF}" * 200}}),
+    ],
+)
+def test_names_and_patterns_longer_than_any_take_no_time(siteinfo, details):
+    start = time.process_time()
+    assert site_of(siteinfo + "<dbname>fowiki</dbname>", details=details).language == "fo"
+    assert time.process_time() - start < 5

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import compress
 from typing import Any
 
 from candgen.dumps.wiki_codes import LANGUAGE_OF_WIKI
@@ -26,6 +27,8 @@ _MEMBER = re.compile(r"\\x\{[0-9A-Fa-f]{1,6}\}|\\x[0-9A-Fa-f]{2}|\\.|.", re.DOTA
 _TRAIL = re.compile(r"/\^\((?:\(\?:(?P<choice>.+)\)\+|(?P<class>\[.+\])\+|)\)\(\.\*\)\$/[A-Za-z]*")
 _ALTERNATIVES = re.compile(r"(?:\[(?:\\.|[^\]\\])+\]|\(\?!'\)|\\.|[^|\[\]()\\])+")
 _APOSTROPHE = "'(?!')"
+MAX_PATTERN = 4096
+"""The most characters of a pattern of MediaWiki's API that is read; real ones have hundreds."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def characters_of(ranges: str) -> str:
     >>> characters_of(r"a-cø\x{e6}-")
     '-abcæø'
     """
-    found: set[str] = set()
+    spans: list[range] = []
     members = _MEMBER.findall(ranges)
     position = 0
     while position < len(members):
@@ -87,9 +90,12 @@ def characters_of(ranges: str) -> str:
         if members[position + 1 : position + 2] == ["-"] and position + 2 < len(members):
             position += 2
             last = _member(members[position])
-        found.update(map(chr, range(ord(first), ord(last) + 1)))
+        spans.append(range(ord(first), ord(last) + 1))
         position += 1
-    return "".join(sorted(found))
+    found = bytearray(max((span.stop for span in spans), default=0))
+    for span in spans:
+        found[span.start : span.stop] = b"\1" * len(span)
+    return "".join(compress(map(chr, range(len(found))), found))
 
 
 def _member(text: str) -> str:
@@ -102,12 +108,12 @@ def parse_trail_pattern(pattern: str) -> str | None:
     """Return the characters of the link trail in a pattern of MediaWiki's API.
 
     Sequences, such as Breton's ``c'h``, are left out; None for a pattern that is not a choice of
-    characters.
+    characters, or longer than any.
 
     >>> parse_trail_pattern("/^((?:[a-cç]|'(?!'))+)(.*)$/sDu"), parse_trail_pattern("/^()(.*)$/sD")
     ("'abcç", '')
     """
-    match = _TRAIL.fullmatch(pattern)
+    match = _TRAIL.fullmatch(pattern) if len(pattern) <= MAX_PATTERN else None
     if match is None:
         return None
     choice = match["choice"] or match["class"] or ""

@@ -53,6 +53,11 @@ class SliceCounter:
     def __len__(self) -> int:
         return self._size
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all distinct slices."""
+        return int(self._ends[self._size - 1]) if self._size else 0
+
     def add(self, text: bytes, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> None:
         """Count the slices of a text between these places."""
         page = np.frombuffer(text, dtype=np.uint8)
@@ -77,7 +82,7 @@ class SliceCounter:
     def _grow(self, length: int) -> None:
         """Make room for another slice of this length, and for more."""
         room, text = len(self._counts), len(self._kept)
-        used = int(self._ends[self._size - 1]) if self._size else 0
+        used = self.nbytes
         self._make_room(
             2 * room if self._size == room else room,
             2 * (used + length) if used + length > text else text,
@@ -86,8 +91,7 @@ class SliceCounter:
     def take(self) -> tuple[Slices, npt.NDArray[np.int64]]:
         """Return the distinct slices and the count of each, and start over."""
         ends = self._ends[: self._size].copy()
-        used = int(ends[-1]) if self._size else 0
-        taken = Slices(self._kept[:used].copy(), ends), self._counts[: self._size].copy()
+        taken = Slices(self._kept[: self.nbytes].copy(), ends), self._counts[: self._size].copy()
         self._size = 0
         self._slots.fill(-1)
         return taken

@@ -20,6 +20,8 @@ class Reason(StrEnum):
     """Its target or text is known only after MediaWiki has expanded and rendered it."""
     INVALID = "not a legal title"
     EMPTY = "empty anchor"
+    LONG = "longer than a link may be"
+    """No page has a link of so many bytes but by mistake."""
     LOOP = "redirect loop"
     OUTSIDE = "redirect to another wiki"
     UNMAPPED = "no entity"

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, NamedTuple, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from candgen.errors import CandgenError
+from candgen.errors import CandgenError, shown
 from candgen.wikipedia.markup import conventions
 from candgen.wikipedia.markup.conventions import Conventions
 
@@ -18,6 +18,7 @@ _LOG = logging.getLogger("candgen")
 
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _PIECE = 1 << 16
+_MAX_NAME = 1024  # characters
 _ALWAYS_CAPITAL = frozenset({-1, 2, 3, 8, 9})
 """Special pages, users and messages begin with a capital in every wiki."""
 _ADDRESS = re.compile(
@@ -108,8 +109,13 @@ def normalize_name(name: str) -> str:
     """
     # Each of these letters would otherwise differ from its own capital or small letter.
     if not name.isascii():
-        name = unicodedata.normalize("NFC", name).replace("İ", "i").replace("ı", "i")
+        name = _compose(name).replace("İ", "i").replace("ı", "i")
     return " ".join(name.casefold().replace("_", " ").split())
+
+
+def _compose(name: str) -> str:
+    """Return a name in NFC; a text longer than any name stays as it is, as it may take hours."""
+    return unicodedata.normalize("NFC", name) if len(name) <= _MAX_NAME else name
 
 
 def _parse_siteinfo(header: bytes) -> tuple[Element, Element]:
@@ -173,7 +179,7 @@ def _read_namespaces(siteinfo: Element, *, case_sensitive: bool) -> dict[int, Na
         key = element.get("key", "")
         if _tag(element) == "namespace" and re.fullmatch(r"-?[0-9]{1,9}", key):
             number, case = int(key), element.get("case")
-            name = unicodedata.normalize("NFC", " ".join((element.text or "").split()))
+            name = _compose(" ".join((element.text or "").split()))
             # Before version 0.4 of the format, namespaces do not have it.
             sensitive = case == "case-sensitive" if case else usual(number)
             namespaces[number] = Namespace(number, name, sensitive)
@@ -226,7 +232,7 @@ def _redirect_words(customs: Conventions, query: Mapping[str, Any]) -> tuple[str
     words = ["#REDIRECT", *(word for word in words if isinstance(word, str))]
     # Casefolding makes two characters of a dotted capital; editors type one.
     words += [word.replace("İ", "i") for word in words]
-    return tuple(dict.fromkeys(unicodedata.normalize("NFC", word).casefold() for word in words))
+    return tuple(dict.fromkeys(_compose(word).casefold() for word in words))
 
 
 def _trail(customs: Conventions, query: Mapping[str, Any]) -> str:
@@ -235,7 +241,8 @@ def _trail(customs: Conventions, query: Mapping[str, Any]) -> str:
         return customs.trail
     trail = conventions.parse_trail_pattern(pattern)
     if trail is None:
-        _LOG.warning("the link trail %r is not supported; that of the language is used", pattern)
+        message = "the link trail %s is not supported; that of the language is used"
+        _LOG.warning(message, shown(pattern))
         return customs.trail
     return trail
 
@@ -243,7 +250,9 @@ def _trail(customs: Conventions, query: Mapping[str, Any]) -> str:
 def _prefix(customs: Conventions, query: Mapping[str, Any]) -> str:
     """Return the characters of the link prefix, from the API if it has them."""
     characters = _general(query).get("linkprefixcharset")
-    return conventions.characters_of(characters) if isinstance(characters, str) else customs.prefix
+    if not isinstance(characters, str) or len(characters) > conventions.MAX_PATTERN:
+        return customs.prefix
+    return conventions.characters_of(characters)
 
 
 def _query(details: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -12,6 +12,11 @@ from candgen.wikipedia.markup.site import Site, normalize_name
 _MAX_BYTES = 255
 """The most bytes of UTF-8 of a title without its namespace."""
 _MAX_SPECIAL_BYTES = 512
+_MAX_LENGTH = 1024
+"""So many characters have more bytes than any title, also with prefixes and with accents apart.
+
+Longer text takes very long to normalize: Unicode sorts the accents of a letter.
+"""
 SAFE_LENGTH = _MAX_BYTES // 4
 """So many characters never have too many bytes."""
 
@@ -102,8 +107,10 @@ class Titles:
         text = _WHITE_SPACE.sub(" ", _decode(text)).strip(" ")
         if text.startswith(":"):
             text = text[1:].lstrip(" ")
-        if not text:
+        text, fragment, _ = text.partition("#")
+        if not (text or fragment) or len(text) > _MAX_LENGTH:
             return Reason.INVALID
+        text = unicodedata.normalize("NFC", text)
         namespace = _MAIN
         while (colon := text.find(":", 1)) > 0:
             prefix, rest = normalize_name(text[:colon]), text[colon + 1 :].lstrip(" ")
@@ -117,7 +124,7 @@ class Titles:
             text = rest
         if namespace == _TALK and self._has_prefix(text):
             return Reason.INVALID
-        return self._finish(namespace, text)
+        return self._finish(namespace, text, fragment)
 
     def _has_prefix(self, text: str) -> bool:
         """Return whether a title begins with a prefix, which no page of Talk may."""
@@ -127,8 +134,7 @@ class Titles:
             prefix in self._own_prefixes or self._aliases.get(prefix)
         )
 
-    def _finish(self, namespace: int, text: str) -> Title | Reason:
-        text, fragment, _ = text.partition("#")
+    def _finish(self, namespace: int, text: str, fragment: str) -> Title | Reason:
         text = text.rstrip(" ")
         if not text:
             return Reason.SECTION if fragment and namespace == _MAIN else Reason.INVALID
@@ -169,10 +175,8 @@ def _decode(text: str) -> str:
     if "&" in text:
         # Twice, since tools that write wikitext often escape what was escaped before.
         text = decode_references(decode_references(text, _decode_number), _decode_number)
-    if text.isascii():
-        return text
-    # Marks are removed first, because they may be between a letter and its accent.
-    return unicodedata.normalize("NFC", _BIDIRECTIONAL_MARKS.sub("", text))
+    # Marks are removed before it is normalized: they may be between a letter and its accent.
+    return text if text.isascii() else _BIDIRECTIONAL_MARKS.sub("", text)
 
 
 def _decode_percent(encoded: re.Match[str]) -> str:
