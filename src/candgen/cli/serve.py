@@ -44,7 +44,7 @@ def serve(
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not log requests.")] = False,
     max_body: Annotated[int, option("BYTES", "Maximum size of a request.", min=1)] = 1 << 20,
     max_batch: Annotated[int, option("N", "Maximum mentions per request.", min=1)] = 1000,
-    max_mention: Annotated[int, option("N", "Maximum characters per mention.", min=1)] = 1000,
+    max_mention: Annotated[int, option("N", "Maximum characters per mention.", min=1)] = 250,
     max_characters: Annotated[
         int, option("N", "Maximum characters of all mentions of a request.", min=1)
     ] = 50_000,

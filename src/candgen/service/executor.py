@@ -103,6 +103,7 @@ class Executor:
             with self._lock:
                 if job.waits:
                     self._remove(job)
+                    job.pieces.close()
 
     def _admit(self, job: LongJob) -> None:
         """Add a job. A client that was away has had as little time as any other, not less."""
@@ -146,31 +147,31 @@ class Executor:
 
 
 def _run_for_a_turn(job: LongJob, end: float) -> bool:
-    """Run pieces of a job until a time; return whether the job is over."""
+    """Run at least one piece of a job, and more until a time; return whether the job is over."""
     try:
         while not job.future.cancelled():
-            now = time.monotonic()
-            if now > job.deadline:
+            if time.monotonic() > job.deadline:
                 raise TimeoutError
-            if now >= end:
-                return False
             next(job.pieces)
+            if time.monotonic() >= end:
+                return False
     except StopIteration as stop:
         if job.future.set_running_or_notify_cancel():
             job.future.set_result(stop.value)
     except BaseException as error:
         if job.future.set_running_or_notify_cancel():
             job.future.set_exception(error)
+    job.pieces.close()
     return True
 
 
 def _run_to_end(job: Job[T], deadline: float) -> T:
     """Return what a job returns; raise TimeoutError if the deadline passes before its end."""
-    while True:
-        if time.monotonic() > deadline:
-            raise TimeoutError
-        try:
-            next(job)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
+    with contextlib.closing(job):
+        while time.monotonic() <= deadline:
+            try:
+                next(job)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+    raise TimeoutError

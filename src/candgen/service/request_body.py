@@ -41,7 +41,11 @@ def parse_json(body: bytes, content_type: str, model: type[M], limits: Limits) -
     try:
         value = json.loads(body) if body else {}
     except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is not UTF-8 text"
+        reason = "a number or the nesting is too large"
+        if isinstance(error, json.JSONDecodeError):
+            reason = error.msg
+        elif isinstance(error, UnicodeDecodeError):
+            reason = "it is not UTF-8 text"
         raise Problem(422, f"the body is not valid JSON: {reason}") from None
     if isinstance(value, dict):
         check_limit("the number of members", len(value), MAX_MEMBERS)

@@ -29,7 +29,7 @@ class Limits:
     """Bytes of a request."""
     batch: int = 1000
     """Mentions, or queries, in a request."""
-    mention: int = 1000
+    mention: int = 250
     """Characters of a mention."""
     characters: int = 50_000
     """Characters of all mentions, or queries, of a request."""
