@@ -204,7 +204,7 @@ def test_what_is_not_http(service, junk):
         "😀𝔸\U0010ffff",
         "\u202eníV\u202c",
         "\ufffe",
-        "a" + "\u0301" * 999,
+        "a" + "\u0301" * 249,
         "ﷺ" * 250,
         "𒐫" * 250,
         "'; DROP TABLE--<script>",

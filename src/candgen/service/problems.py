@@ -27,7 +27,7 @@ class Problem(Exception):  # noqa: N818
         """Return the members of the problem document."""
         return {
             "type": "about:blank",
-            "title": TITLES.get(self.status, HTTPStatus(self.status).phrase),
+            "title": TITLES.get(self.status) or HTTPStatus(self.status).phrase,
             "status": self.status,
             "detail": self.detail,
         }
