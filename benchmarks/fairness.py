@@ -61,7 +61,11 @@ def post(path: str, body: bytes, media_type: str = "application/json") -> bytes:
     return head.encode() + body
 
 
-def largest_requests(limits: dict[str, int], names: Sequence[str]) -> dict[str, bytes]:
+def largest_requests(
+    limits: dict[str, int],
+    names: Sequence[str],
+    generator: Any,  # noqa: ANN401
+) -> dict[str, bytes]:
     """Return a request of each kind that is as large as the limits allow."""
     characters = min(limits.get("characters", 10**9), limits["body"] // 2)
     text = itertools.cycle(" ".join(names) + " ")
@@ -83,13 +87,16 @@ def largest_requests(limits: dict[str, int], names: Sequence[str]) -> dict[str, 
         for number, mention in enumerate(mentions(most))
     }
     form = urlencode({"queries": json.dumps(queries, ensure_ascii=False)}).encode()
+    (one,) = mentions(1)
+    entity = generator.candidates([one], 1)[0][0][0]
     return {
         "batch": batch(most),
         "long": batch(min(most, fewest)),
         "deep": batch(min(most, deepest)),
         "details": batch(most, details=True),
         "reconcile": post("/reconcile", form, "application/x-www-form-urlencoded"),
-        "one": get(PATH, mention=mentions(1)[0][:500], k=limits["k"], details=True),
+        "one": get(PATH, mention=one, k=limits["k"], details=True),
+        "explain": get("/api/v1/explain", mention=one, entity=entity),
     }
 
 
@@ -219,7 +226,7 @@ def measure(path: Path, options: argparse.Namespace, report: Report) -> None:
     with service(path, options.serve) as (port, worker):
         with urlopen(f"http://127.0.0.1:{port}/api/v1/indexes") as answer:
             limits = json.load(answer)["limits"]
-        large = largest_requests(limits, names)
+        large = largest_requests(limits, names, generator)
         kinds = [large[kind] for kind in options.kind] or list(large.values())
         ask_short(port, short, expected, 1.0)
         rows = []
@@ -270,7 +277,7 @@ def main() -> None:
         "--kind",
         nargs="*",
         default=[],
-        choices=("batch", "long", "deep", "details", "reconcile", "one"),
+        choices=("batch", "long", "deep", "details", "reconcile", "one", "explain"),
         help="kinds of large requests (default: all, in turn)",
     )
     parser.add_argument(
