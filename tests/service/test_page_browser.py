@@ -123,7 +123,8 @@ def indexes(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def base(indexes):
-    with serving(indexes, log=False, limits=Limits(batch=2, k=50, mention=200)) as address:
+    limits = Limits(batch=2, k=50, mention=200, characters=300)
+    with serving(indexes, log=False, limits=limits) as address:
         yield address
 
 
@@ -546,6 +547,16 @@ def rows_of(results):
 def javascript(value):
     """A value as JavaScript writes it: 1.0 is 1."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def test_a_list_of_long_names_is_sent_within_the_limit_of_characters(visit):
+    page = visit().open(view="list")
+    sent = []
+    page.on("request", lambda request: sent.append(request.post_data_json))
+    page.locator("#names").fill("\n".join(each * 190 for each in "abc"))
+    page.locator("#list-start").click()
+    expect(page.locator("#list-said")).to_have_text("3 names processed.")
+    assert [len(each["mentions"]) for each in sent if each] == [1, 1, 1]
 
 
 def test_a_list_can_be_stopped_and_a_busy_service_is_asked_again(visit):
