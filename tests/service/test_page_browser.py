@@ -865,6 +865,7 @@ def test_a_key_is_asked_for_kept_for_the_tab_and_sent(visit, indexes):
         assert KEY not in page.url + page.content()
         assert page.evaluate("[localStorage.length, document.cookie]") == [0, ""]
         page.locator("[data-view=programs]").click()
+        expect(page.locator("#curl")).not_to_be_empty()  # it is filled after the click
         line = page.locator("#curl").text_content()
         environment = {**os.environ, "CANDGEN_API_KEY": KEY}
         done = subprocess.run(["bash", "-c", line], capture_output=True, env=environment)
