@@ -54,6 +54,7 @@ COMMANDS = {
         "--repeats",
         "1",
     ],
+    "fairness": [*WORLD, "--clients", "0", "2", "--seconds", "0.5"],
     "index_size": [*WORLD, "--repeats", "1"],
     "neural": [
         "--data",
@@ -316,6 +317,14 @@ def test_service_under_load(printed):
     every = [row for rows in found.values() for row in rows]
     assert {row["errors"] for row in every} == {"0"}
     assert number(last[0]["requests"]) > 0
+
+
+def test_short_requests_are_answered_beside_large_ones(printed):
+    (rows,) = tables(printed("fairness")).values()
+    assert [row["large clients"] for row in rows] == ["0", "2"]
+    assert {row["wrong or refused"] for row in rows} == {"0"}
+    assert all(number(row["short requests"]) > 0 for row in rows)
+    assert number(rows[1]["large answered"]) > 0
 
 
 def test_the_figures_of_a_world(run):

@@ -48,7 +48,7 @@ def service(folder):
 
 @pytest.fixture(scope="module")
 def generous(folder):
-    """Takes what is large, but gives it little time and little company."""
+    """Takes what is large, but gives it little time, and one of two places."""
     with serving(
         folder,
         folder / "fo.candgen",
@@ -58,6 +58,8 @@ def generous(folder):
         8_000_000,
         "--max-batch",
         1_000_000,
+        "--max-characters",
+        10**9,
         "--max-candidates",
         10**9,
         "--work-timeout",
@@ -213,15 +215,17 @@ def test_a_batch_that_takes_too_long(generous):
     assert eventually(partial(is_answered, generous), seconds=5)
 
 
-def test_too_many_at_once(generous):
+def test_large_requests_leave_a_place_to_short_ones(generous):
     batch = slow_batch(generous, 10)
 
     def work():
         while True:
             yield generous.post(batch)
 
-    with Asking(work, threads=2) as asking:
-        refused = eventually(partial(is_refused, generous), every=0.01)
+    with Asking(work, threads=4) as asking:
+        refused = eventually(partial(refusal, generous, batch), every=0.01)
+        for _ in range(20):
+            assert generous.ask(ASKED).candidates == OLD
         assert generous.ask("/healthz").json == {"status": "ok"}
         assert generous.ask("/readyz").status == 200
         assert generous.ask("/metrics").status == 200
@@ -230,16 +234,25 @@ def test_too_many_at_once(generous):
     assert refused.headers["Retry-After"] == "1"
 
 
-def is_refused(service):
-    answer = service.ask(ASKED)
-    return (
-        answer if answer.status == 503 and "concurrent requests" in answer.json["detail"] else None
-    )
+def refusal(service, batch):
+    answer = service.post(batch)
+    return answer if "large requests are in progress" in answer.json["detail"] else None
+
+
+def test_the_work_ends_when_the_client_disconnects(generous):
+    body = json.dumps(slow_batch(generous, 10)).encode()
+    before = len(generous.requests())
+    with generous.socket() as connection:
+        connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        time.sleep(0.2)
+    eventually(lambda: len(generous.requests()) > before)
+    assert generous.requests()[-1]["status"] == 499
 
 
 def test_a_client_that_does_not_read_is_given_up(folder):
     """Its answer, of some megabytes, would otherwise stay in memory as long as it likes."""
-    limits = ("--max-batch", 100_000, "--max-candidates", 10**6, "--request-timeout", 1)
+    limits = ("--max-batch", 100_000, "--max-characters", 10**6, "--max-candidates", 10**6)
+    limits += ("--request-timeout", 1)
     with serving(folder, folder / "fo.candgen", *limits) as service, socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect(("127.0.0.1", service.port))

@@ -5,7 +5,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
 import candgen
-from candgen.service.loaded_index import LoadedIndex
+from candgen.service import loaded_index
+from candgen.service.loaded_index import LoadedIndex, is_short
 from tests.support.service_world import client_of, problem_detail, save_toy, toy_index
 
 
@@ -52,8 +53,59 @@ def test_an_index_is_quick_whatever_opening_it_took(tmp_path, monkeypatch):
     with monkeypatch.context() as slowly:
         slowly.setattr("candgen.service.loaded_index.time.monotonic", lambda: next(passed))
         loaded = LoadedIndex.load("fo", str(tmp_path / "fo.candgen"))
-    assert not loaded.is_quick(["Vín"], 10)  # nothing is known yet
-    loaded.search(["Vín"], 10)
-    assert loaded.is_quick(["Vín"], 10)
-    assert not loaded.is_quick(["Vín"] * 2, 10)
-    assert not loaded.is_quick(["Vín"], 101)
+    assert not loaded.is_quick()  # nothing is known yet
+    list(loaded.search(["Vín"] * 2, 10))
+    assert not loaded.is_quick()  # two are not typical
+    list(loaded.search(["Vín"], 10))
+    assert loaded.is_quick()
+
+
+@pytest.mark.parametrize(
+    ("mentions", "k", "short"),
+    [
+        (["a" * 100], 100, True),
+        (["a" * 101], 100, False),
+        (["a"], 101, False),
+        (["a", "a"], 1, False),
+        ([], 1, False),
+    ],
+)
+def test_a_request_for_one_short_mention_is_short(mentions, k, short):
+    assert is_short(mentions, k) is short
+
+
+MENTIONS = ["Vín", "Vínið", "Oslo", "", "v", "𐍅", "Vín Rín " * 25, "\x00", " Vín "] * 40
+
+
+@pytest.mark.parametrize("second_stage", [False, True])
+@pytest.mark.parametrize(("size", "seconds"), [(1, 10.0), (1, 1e-9), (250, 0.01), (10**9, 0.01)])
+def test_candidates_do_not_depend_on_the_pieces(tmp_path, monkeypatch, second_stage, size, seconds):
+    save_toy(tmp_path / "fo.candgen", second_stage=second_stage)
+    loaded = LoadedIndex.load("fo", str(tmp_path / "fo.candgen"))
+    monkeypatch.setattr(loaded_index, "FIRST_PIECE", size)
+    monkeypatch.setattr(loaded_index, "PIECE_SECONDS", seconds)
+    pieces = list(loaded.search(MENTIONS, 10))
+    assert [each for piece in pieces for each in piece] == loaded.generator.candidates(MENTIONS, 10)
+    assert len(pieces) > 1
+    if seconds == 1e-9:  # every call takes too long
+        assert len(pieces) == len(MENTIONS)
+
+
+def test_a_piece_has_about_the_same_characters_whatever_its_mentions(tmp_path):
+    save_toy(tmp_path / "fo.candgen")
+    loaded = LoadedIndex.load("fo", str(tmp_path / "fo.candgen"))
+    first = next(loaded.search(["a" * 5] * 100, 1))
+    assert len(first) == 10
+    assert len(next(loaded.search(["a" * 1000] * 100, 1))) == 1
+
+
+def test_scores_of_many_entities_are_broken_down_in_pieces(tmp_path, monkeypatch):
+    index = save_toy(tmp_path / "fo.candgen")
+    loaded = LoadedIndex.load("fo", str(tmp_path / "fo.candgen"))
+    entities = ["Q282", "Q1741", "Q584"]
+    monkeypatch.setattr(loaded_index, "SCORES_AT_ONCE", 1)
+    job = loaded.break_down_scores("Vín", entities)
+    assert [next(job), next(job), next(job)] == [None] * 3
+    with pytest.raises(StopIteration) as stop:
+        next(job)
+    assert stop.value.value == index.shares("Vín", entities)

@@ -123,7 +123,8 @@ def indexes(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def base(indexes):
-    with serving(indexes, log=False, limits=Limits(batch=2, k=50, mention=200)) as address:
+    limits = Limits(batch=2, k=50, mention=200, characters=300)
+    with serving(indexes, log=False, limits=limits) as address:
         yield address
 
 
@@ -548,6 +549,16 @@ def javascript(value):
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
+def test_a_list_of_long_names_is_sent_within_the_limit_of_characters(visit):
+    page = visit().open(view="list")
+    sent = []
+    page.on("request", lambda request: sent.append(request.post_data_json))
+    page.locator("#names").fill("\n".join(each * 190 for each in "abc"))
+    page.locator("#list-start").click()
+    expect(page.locator("#list-said")).to_have_text("3 names processed.")
+    assert [len(each["mentions"]) for each in sent if each] == [1, 1, 1]
+
+
 def test_a_list_can_be_stopped_and_a_busy_service_is_asked_again(visit):
     page = visit().open(view="list")
     tries = []
@@ -854,6 +865,7 @@ def test_a_key_is_asked_for_kept_for_the_tab_and_sent(visit, indexes):
         assert KEY not in page.url + page.content()
         assert page.evaluate("[localStorage.length, document.cookie]") == [0, ""]
         page.locator("[data-view=programs]").click()
+        expect(page.locator("#curl")).not_to_be_empty()  # it is filled after the click
         line = page.locator("#curl").text_content()
         environment = {**os.environ, "CANDGEN_API_KEY": KEY}
         done = subprocess.run(["bash", "-c", line], capture_output=True, env=environment)

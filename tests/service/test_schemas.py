@@ -41,13 +41,14 @@ def test_all_that_is_wrong_is_told_at_once(client):
 
 
 def test_limits(folder):
-    limits = Limits(body=200, batch=2, mention=5, k=3)
+    limits = Limits(body=200, batch=2, mention=5, characters=8, k=3)
     with client_of(folder, "one", limits=limits) as client:
         ask = lambda **body: client.post("/api/v1/candidates", json=body)  # noqa: E731
         assert ask(mentions=["Vín", "Rín"], k=3).status_code == 200
         for body, name, value, maximum in (
             ({"mentions": ["a"] * 3, "k": 3}, "the number of mentions", 3, 2),
             ({"mentions": ["a", "ä" * 6], "k": 3}, "the length of mention 1", 6, 5),
+            ({"mentions": ["aaaa", "aaaaa"]}, "the number of characters of all mentions", 9, 8),
             ({"mentions": ["a"], "k": 4}, "k", 4, 3),
         ):
             said = f"{name} is {value}: this service allows at most {maximum}"
@@ -59,3 +60,5 @@ def test_limits(folder):
         asked = schemas["CandidatesRequest"]
         assert asked["properties"]["mentions"]["maxItems"] == 2
         assert asked["properties"]["k"]["maximum"] == 3
+        assert "8 characters" in asked["properties"]["mentions"]["description"]
+        assert client.get("/api/v1/indexes").json()["limits"]["characters"] == 8

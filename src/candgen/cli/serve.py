@@ -44,7 +44,10 @@ def serve(
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not log requests.")] = False,
     max_body: Annotated[int, option("BYTES", "Maximum size of a request.", min=1)] = 1 << 20,
     max_batch: Annotated[int, option("N", "Maximum mentions per request.", min=1)] = 1000,
-    max_mention: Annotated[int, option("N", "Maximum characters per mention.", min=1)] = 1000,
+    max_mention: Annotated[int, option("N", "Maximum characters per mention.", min=1)] = 250,
+    max_characters: Annotated[
+        int, option("N", "Maximum characters of all mentions of a request.", min=1)
+    ] = 50_000,
     max_k: Annotated[int, option("N", "Maximum candidates per mention.", min=1)] = 1000,
     max_candidates: Annotated[
         int, option("N", "Maximum candidates per request: mentions * k.", min=1)
@@ -89,6 +92,7 @@ def serve(
         body=max_body,
         batch=max_batch,
         mention=max_mention,
+        characters=max_characters,
         k=max_k,
         candidates=max_candidates,
         work_timeout=work_timeout,

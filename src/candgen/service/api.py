@@ -1,6 +1,7 @@
 """The JSON API: candidates, explanations, indexes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request, Response
@@ -11,9 +12,10 @@ from pydantic_core import to_json
 from candgen.generators.calibration import DEPTH
 from candgen.protocols import Explains
 from candgen.service.accept_language import languages_of
-from candgen.service.executor import check_deadline
-from candgen.service.loaded_index import LoadedIndex
+from candgen.service.executor import Job
+from candgen.service.loaded_index import LoadedIndex, is_short
 from candgen.service.problems import MEDIA_TYPE, Problem, check_limit
+from candgen.service.request_body import parse_json
 from candgen.service.schemas import (
     CandidatesRequest,
     CandidatesResponse,
@@ -23,6 +25,7 @@ from candgen.service.schemas import (
     ReloadResponse,
     SingleMentionRequest,
     SingleMentionResponse,
+    json_body,
     query_parameters,
 )
 from candgen.service.settings import Limits
@@ -53,15 +56,24 @@ _PROBLEMS = {
 router = APIRouter(prefix="/api/v1", responses=_PROBLEMS)  # type: ignore[arg-type]
 
 
-@router.post("/candidates", response_model=CandidatesResponse, response_model_exclude_unset=True)
-async def candidates_of_many(body: CandidatesRequest, request: Request) -> Response:
+@router.post(
+    "/candidates",
+    response_model=CandidatesResponse,
+    response_model_exclude_unset=True,
+    openapi_extra=json_body(CandidatesRequest),
+)
+async def candidates_of_many(request: Request) -> Response:
     """Return the candidates of several mentions, best first."""
-    loaded, found = await _find(request, body)
-    results = [
-        {"mention": mention, "candidates": candidates}
-        for mention, candidates in zip(body.mentions, found, strict=True)
-    ]
-    return as_json({"index": loaded.name, "results": results})
+    state = ServiceState.of(request)
+    content_type = request.headers.get("content-type", "")
+    limits = state.settings.limits
+    body = await state.parse(
+        request, lambda body: parse_json(body, content_type, CandidatesRequest, limits)
+    )
+    loaded, results = await _find(request, body)
+    return _json_response(
+        to_json({"index": loaded.name})[:-1], b',"results":[', b",".join(results), b"]}"
+    )
 
 
 @router.get(
@@ -75,8 +87,8 @@ async def candidates_of_one(request: Request) -> Response:
     query = _read_query(SingleMentionRequest, request)
     options = query.model_dump(exclude={"mention"})
     batch = CandidatesRequest.model_construct(mentions=[query.mention], **options)
-    loaded, (candidates,) = await _find(request, batch)
-    return as_json({"index": loaded.name, "mention": query.mention, "candidates": candidates})
+    loaded, (result,) = await _find(request, batch)
+    return _json_response(to_json({"index": loaded.name})[:-1], b",", result[1:])
 
 
 @router.get(
@@ -86,23 +98,28 @@ async def explain(request: Request) -> Response:
     """Explain the score of an entity for a mention: its tokens, languages and names."""
     state = ServiceState.of(request)
     query = _read_query(ExplainRequest, request)
-    _check_mentions([query.mention], state.settings.limits)
+    limits = state.settings.limits
+    _check_mentions([query.mention], limits)
     loaded = state.registry.get(query.index)
     _check_lam(loaded, query.lam)
     state.record(request, loaded, 1, 0)
     if not isinstance(loaded.generator, Explains):
         raise Problem(422, f"the index {loaded.name!r} cannot explain its candidates")
     check_known(loaded, query.entity)
-    options = {} if query.lam is None else {"lam": query.lam}
-    explanation = await state.executor.run(
-        lambda _: loaded.generator.explain(query.mention, query.entity, **options).as_json()
-    )
     languages = languages_of(request)
-    view = loaded.view(query.entity, languages)
-    extra = {"name": view.name, "description": view.description}
-    if leader := explanation.get("leader"):
-        extra["leader_name"] = loaded.view(leader, languages).name
-    return as_json({**explanation, **extra})
+
+    def job() -> Job[bytes]:
+        options = {} if query.lam is None else {"lam": query.lam}
+        explanation = loaded.generator.explain(query.mention, query.entity, **options)
+        yield
+        view = loaded.view(query.entity, languages)
+        found = {**explanation.as_json(), "name": view.name, "description": view.description}
+        if leader := found.get("leader"):
+            found["leader_name"] = loaded.view(leader, languages).name
+        return to_json(found)
+
+    work, short = limits.work(len(query.mention), 1), is_short([query.mention], 1)
+    return _json_response(await state.run(request, job(), work, short=short))
 
 
 @router.get("/indexes", response_model=IndexesResponse)
@@ -137,47 +154,59 @@ def _read_query(model: type[Q], request: Request) -> Q:
         raise RequestValidationError(errors) from None
 
 
-async def _find(
-    request: Request, body: CandidatesRequest
-) -> tuple[LoadedIndex, list[list[dict[str, Any]]]]:
-    """Return the index and the candidates of each mention, with details if requested."""
+async def _find(request: Request, body: CandidatesRequest) -> tuple[LoadedIndex, list[bytes]]:
+    """Return the index, and mention and candidates of each result as JSON."""
     state = ServiceState.of(request)
     limits = state.settings.limits
-    _check_mentions(body.mentions, limits)
+    characters = _check_mentions(body.mentions, limits)
     check_limit("k", body.k, limits.k)
     check_answer_size(len(body.mentions) * body.k, limits)
     loaded = state.registry.get(body.index)
     _check_lam(loaded, body.lam)
-    languages = languages_of(request)
-
-    def search(deadline: float) -> list[list[dict[str, Any]]]:
-        depth = max(body.k, DEPTH) if body.details else body.k
-        answers = loaded.search(body.mentions, depth, lam=body.lam, deadline=deadline)
-        if not body.details:
-            return [[{"entity": e, "score": float(s)} for e, s in answer] for answer in answers]
-        found = []
-        for mention, answer in zip(body.mentions, answers, strict=True):
-            check_deadline(deadline)
-            found.append(_add_details(loaded, mention, answer, body, languages))
-        return found
-
-    quick = not body.details and loaded.is_quick(body.mentions, body.k)
-    found = await state.executor.run(search, quick=quick)
-    state.record(request, loaded, len(body.mentions), sum(map(len, found)))
-    return loaded, found
+    job = _results(loaded, body, languages_of(request))
+    work = limits.work(characters, len(body.mentions) * body.k)
+    short = is_short(body.mentions, body.k)
+    quick = short and not body.details and loaded.is_quick()
+    results, candidates = await state.run(request, job, work, short=short, quick=quick)
+    state.record(request, loaded, len(body.mentions), candidates)
+    return loaded, results
 
 
-def _add_details(
+def _results(
+    loaded: LoadedIndex, body: CandidatesRequest, languages: Sequence[str]
+) -> Job[tuple[list[bytes], int]]:
+    """Return the results as JSON, and the number of their candidates.
+
+    Each is turned into JSON at once, because all of them together would block other threads.
+    """
+    depth = max(body.k, DEPTH) if body.details else body.k
+    mentions = iter(body.mentions)
+    results: list[bytes] = []
+    number = 0
+    for answers in loaded.search(body.mentions, depth, lam=body.lam):
+        yield
+        for mention, answer in zip(islice(mentions, len(answers)), answers, strict=True):
+            if body.details:
+                candidates = yield from _with_details(loaded, mention, answer, body, languages)
+            else:
+                candidates = [{"entity": e, "score": float(s)} for e, s in answer]
+            results.append(to_json({"mention": mention, "candidates": candidates}))
+            number += len(candidates)
+    return results, number
+
+
+def _with_details(
     loaded: LoadedIndex,
     mention: str,
     answer: Sequence[tuple[str, float]],
     body: CandidatesRequest,
     languages: Sequence[str],
-) -> list[dict[str, Any]]:
+) -> Job[list[dict[str, Any]]]:
     """Return the first k candidates with name, types, probability and parts of the score."""
     probabilities = loaded.generator.probabilities(mention, answer)
     first = answer[: body.k]
-    parts = loaded.break_down_scores(mention, [entity for entity, _ in first], lam=body.lam)
+    entities = [entity for entity, _ in first]
+    parts = yield from loaded.break_down_scores(mention, entities, lam=body.lam)
     candidates = []
     for (entity, score), probability, part in zip(first, probabilities, parts, strict=False):
         view = loaded.view(entity, languages)
@@ -189,16 +218,25 @@ def _add_details(
             "probability": probability,
         }
         candidates.append(candidate if part is None else candidate | part._asdict())
+        yield
     return candidates
 
 
-def _check_mentions(mentions: Sequence[str], limits: Limits) -> None:
-    """Raise a Problem if there are too many mentions, or one is too long."""
+def _check_mentions(mentions: Sequence[str], limits: Limits) -> int:
+    """Return the characters of all mentions; raise a Problem if they are too many or too long."""
     check_limit("the number of mentions", len(mentions), limits.batch)
     for place, mention in enumerate(mentions):
         if len(mention) > limits.mention:
             which = "the mention" if len(mentions) == 1 else f"mention {place}"
             check_limit(f"the length of {which}", len(mention), limits.mention)
+    return check_characters(mentions, limits)
+
+
+def check_characters(mentions: Iterable[str], limits: Limits) -> int:
+    """Return the characters of all mentions; raise a Problem if they are too many."""
+    characters = sum(map(len, mentions))
+    check_limit("the number of characters of all mentions", characters, limits.characters)
+    return characters
 
 
 def check_answer_size(candidates: int, limits: Limits) -> None:
@@ -221,4 +259,9 @@ def check_known(loaded: LoadedIndex, entity: str) -> None:
 
 def as_json(value: object) -> Response:
     """Return a JSON response; this writer is several times faster than the standard library's."""
-    return Response(to_json(value), media_type="application/json")
+    return _json_response(to_json(value))
+
+
+def _json_response(*parts: bytes) -> Response:
+    """Return a response of parts of a JSON text."""
+    return Response(b"".join(parts), media_type="application/json")

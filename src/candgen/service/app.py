@@ -27,6 +27,7 @@ from candgen.service.middleware import (
     is_reconciliation,
 )
 from candgen.service.problems import Problem, busy
+from candgen.service.schemas import CandidatesRequest
 from candgen.service.settings import PARENT_VARIABLE, RESTART_VARIABLE, Limits, Settings
 from candgen.service.state import ServiceState
 from candgen.storage.versions import version
@@ -198,7 +199,12 @@ def _add_openapi(app: FastAPI, limits: Limits) -> None:
             made = get_openapi(
                 title=app.title, version=app.version, description=app.description, routes=app.routes
             )
-            properties = made["components"]["schemas"]["CandidatesRequest"]["properties"]
+            asked = CandidatesRequest.model_json_schema()  # FastAPI does not parse this body
+            made["components"]["schemas"]["CandidatesRequest"] = asked
+            properties = asked["properties"]
+            properties["mentions"]["description"] += (
+                f" All together may have {limits.characters:,} characters."
+            )
             properties["mentions"]["maxItems"] = limits.batch
             properties["mentions"]["items"]["maxLength"] = limits.mention
             properties["k"]["maximum"] = limits.k

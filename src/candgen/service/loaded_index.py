@@ -4,7 +4,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,18 +15,23 @@ from candgen.generators.calibration import Calibration
 from candgen.generators.pivot.explanation import Shares
 from candgen.generators.registry import open_stored
 from candgen.protocols import Explains, ScoreBreakdown, covers, entity_ids_of, first_stage_of
-from candgen.service.executor import check_deadline
 from candgen.storage import index_folder
 from candgen.storage.index_folder import MANIFEST, StoredIndex
 from candgen.tables.entities import EntityTable, EntityText
 from candgen.tables.source_mentions import SourceMention
 
-CHUNK = 256
-"""Mentions in one call of the generator; between two calls the deadline is checked."""
+PIECE_SECONDS = 0.01
+"""About how long one call of the generator takes, if it is for several mentions."""
+FIRST_PIECE, MENTION_COST, MAX_PIECE = 250, 20, 256
+"""Characters of the first call, those that every mention counts in addition, and mentions of any
+call: a short mention takes longer than its length says."""
+SCORES_AT_ONCE = 50
+"""Candidates whose scores are broken down in one call."""
 FILE_CHECK_INTERVAL = 0.25
 """Seconds between two checks of the files."""
-MAX_QUICK_LENGTH, MAX_QUICK_K, MAX_QUICK_SECONDS = 100, 100, 0.003
-"""A search is quick up to this many characters, candidates and seconds."""
+MAX_SHORT_LENGTH, MAX_SHORT_K, MAX_QUICK_SECONDS = 100, 100, 0.003
+"""A search for one mention is short up to this many characters and candidates, and quick if it also
+takes less than so many seconds."""
 MAX_CACHED_ENTITIES = 50_000
 SAMPLED_ENTITIES, MAX_EXAMPLES, MAX_EXAMPLE_LENGTH = 1000, 5, 40
 """Entities that are sampled when an index is loaded, example mentions, and their characters."""
@@ -95,7 +100,7 @@ class LoadedIndex:
 
     def _sample_entities(self) -> list[str]:
         """Return entities at equal distances, or some candidates if they cannot be listed."""
-        candidates = [each.entity for each in self.search(["a"], 30)[0]]
+        candidates = [each.entity for piece in self.search(["a"], 30) for each in piece[0]]
         entities = entity_ids_of(self.generator)
         if entities is None:
             return candidates
@@ -116,8 +121,10 @@ class LoadedIndex:
     def _warm_up(self) -> None:
         """Compile the kernels that requests need."""
         mention = self.examples[0] if self.examples else "a"
-        for entity, _ in self.search([mention], 1)[0]:
-            self.break_down_scores(mention, [entity])
+        (found,) = self.search([mention], 1)
+        for entity, _ in found[0]:
+            for _ in self.break_down_scores(mention, [entity]):
+                pass
             if isinstance(self.generator, Explains):
                 self.generator.explain(mention, entity)
         self.typical_seconds = float("inf")  # those with compilation are not typical
@@ -169,40 +176,45 @@ class LoadedIndex:
         }
 
     def search(
-        self,
-        mentions: Sequence[str],
-        k: int,
-        *,
-        lam: float | None = None,
-        deadline: float = float("inf"),
-    ) -> list[list[Any]]:
-        """Return the generator's candidates; raise TimeoutError after the deadline."""
-        options = {} if lam is None else {"lam": lam}
-        answers: list[list[Any]] = []
-        start = time.monotonic()
-        for first in range(0, len(mentions), CHUNK):
-            check_deadline(deadline)
-            answers += self.generator.candidates(mentions[first : first + CHUNK], k, **options)
-        if _is_one_short(mentions):
-            seconds, typical = time.monotonic() - start, self.typical_seconds
-            self.typical_seconds = (
-                seconds if typical == float("inf") else 0.9 * typical + 0.1 * seconds
-            )
-        return answers
+        self, mentions: Sequence[str], k: int, *, lam: float | None = None
+    ) -> Iterator[list[Any]]:
+        """Yield the generator's candidates of all mentions, some mentions at a time.
 
-    def is_quick(self, mentions: Sequence[str], k: int) -> bool:
-        """Return whether a search will probably take less time than waking a thread."""
-        short = _is_one_short(mentions) and k <= MAX_QUICK_K
-        return short and self.typical_seconds < MAX_QUICK_SECONDS
+        How many depends on their characters and on how long the previous ones took.
+        """
+        options = {} if lam is None else {"lam": lam}
+        first, size = 0, float(FIRST_PIECE)
+        while first < len(mentions):
+            last = _end_of_piece(mentions, first, size)
+            start = time.monotonic()
+            answers = self.generator.candidates(mentions[first:last], k, **options)
+            seconds = time.monotonic() - start
+            if is_short(mentions, k):
+                self._measure(seconds)
+            yield answers
+            size *= min(2.0, max(0.5, PIECE_SECONDS / max(seconds, 1e-9)))
+            first = last
+
+    def _measure(self, seconds: float) -> None:
+        typical = self.typical_seconds
+        self.typical_seconds = seconds if typical == float("inf") else 0.9 * typical + 0.1 * seconds
+
+    def is_quick(self) -> bool:
+        """Return whether a short search will probably take less time than waking a thread."""
+        return self.typical_seconds < MAX_QUICK_SECONDS
 
     def break_down_scores(
         self, mention: str, entities: Sequence[str], *, lam: float | None = None
-    ) -> Sequence[Shares | None]:
+    ) -> Generator[None, None, list[Shares | None]]:
         """Return prior, posterior and languages of first-stage scores; None where unknown."""
         first = first_stage_of(self.generator)
         if not isinstance(first, ScoreBreakdown):
             return [None] * len(entities)
-        return first.shares(mention, entities, lam=lam)
+        found: list[Shares | None] = []
+        for start in range(0, len(entities), SCORES_AT_ONCE):
+            found += first.shares(mention, entities[start : start + SCORES_AT_ONCE], lam=lam)
+            yield
+        return found
 
     def view(self, entity: str, languages: Sequence[str] = ()) -> EntityView:
         """Return name and description of an entity in the first of these languages that has them.
@@ -272,8 +284,18 @@ class LoadedIndex:
         return self.manifest is not None and self.manifest == _file_state(Path(self.manifest.path))
 
 
-def _is_one_short(mentions: Sequence[str]) -> bool:
-    return len(mentions) == 1 and len(mentions[0]) <= MAX_QUICK_LENGTH
+def is_short(mentions: Sequence[str], k: int) -> bool:
+    """Return whether a search is so short that it need not wait for longer ones."""
+    return len(mentions) == 1 and len(mentions[0]) <= MAX_SHORT_LENGTH and k <= MAX_SHORT_K
+
+
+def _end_of_piece(mentions: Sequence[str], first: int, size: float) -> int:
+    """Return how far one call of the generator goes: at least one mention."""
+    last = first
+    while last < min(len(mentions), first + MAX_PIECE) and (size > 0 or last == first):
+        size -= len(mentions[last]) + MENTION_COST
+        last += 1
+    return last
 
 
 def _by_frequency(mentions: Sequence[SourceMention]) -> list[EntityText]:

@@ -11,8 +11,9 @@ from typing import Any
 from pydantic_core import to_json
 from starlette.responses import Response
 
+from candgen.service.admission import Admission
 from candgen.service.metrics import Metrics
-from candgen.service.problems import Problem, busy
+from candgen.service.problems import CLIENT_CLOSED_REQUEST, Problem, busy
 from candgen.service.settings import Limits, Settings
 
 Scope = MutableMapping[str, Any]
@@ -35,8 +36,6 @@ PATHS_WITHOUT_KEY = {"/", "/healthz", "/readyz", OPENAPI_PATH, *(f"/{name}" for 
 """Paths that need no API key: they tell nothing about the indexes."""
 PROBES = ("/healthz", "/readyz", "/metrics")
 """Paths that are answered however busy the service is."""
-CLIENT_CLOSED_REQUEST = 499
-"""The status, in access log and metrics, of a request whose client disconnected."""
 SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -65,7 +64,7 @@ class Middleware:
 
     def __init__(self, app: App, *, settings: Settings, metrics: Metrics) -> None:
         self.app, self.settings, self.metrics = app, settings, metrics
-        self.running = 0
+        self.admission = Admission(settings.limits)
 
     @property
     def limits(self) -> Limits:
@@ -109,16 +108,17 @@ class Middleware:
         self._check_key(scope, headers)
         _check_origin(scope, headers)
         # Only now: clients that send half a request must not block others.
-        if self.running >= self.limits.concurrency and scope["path"] not in PROBES:
-            raise busy(f"more than {self.limits.concurrency} concurrent requests: try again soon")
-        self.running += 1
+        place = None
+        if scope["path"] not in PROBES:
+            place = scope["candgen_place"] = self.admission.enter((scope.get("client") or [""])[0])
         try:
             # The executor has its own timeout; this one is for clients that do not read answers.
             async with asyncio.timeout(2 * self.limits.work_timeout + self.limits.request_timeout):
                 inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
                 await self.app(inner, _replay(body, receive), send)
         finally:
-            self.running -= 1
+            if place is not None:
+                place.leave()
 
     def _check_key(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         key = self.settings.key

@@ -6,8 +6,14 @@ from typing import Any
 from starlette.responses import JSONResponse
 
 MEDIA_TYPE = "application/problem+json"
-TITLES = {413: "Request Entity Too Large", 422: "Unprocessable Entity"}
-"""Reason phrases that Python 3.13 changed: the same title on every version."""
+CLIENT_CLOSED_REQUEST = 499
+"""The status, in access log and metrics, of a request whose client disconnected."""
+TITLES = {
+    413: "Request Entity Too Large",
+    422: "Unprocessable Entity",
+    CLIENT_CLOSED_REQUEST: "Client Closed Request",
+}
+"""Reason phrases that Python does not have, or that Python 3.13 changed."""
 
 
 class Problem(Exception):  # noqa: N818
@@ -21,7 +27,7 @@ class Problem(Exception):  # noqa: N818
         """Return the members of the problem document."""
         return {
             "type": "about:blank",
-            "title": TITLES.get(self.status, HTTPStatus(self.status).phrase),
+            "title": TITLES.get(self.status) or HTTPStatus(self.status).phrase,
             "status": self.status,
             "detail": self.detail,
         }

@@ -6,18 +6,18 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
+from pydantic_core import to_json
 
 from candgen.service import preview as previews
 from candgen.service.accept_language import languages_of
-from candgen.service.api import as_json, check_answer_size, check_known
-from candgen.service.executor import check_deadline
-from candgen.service.loaded_index import LoadedIndex
+from candgen.service.api import check_answer_size, check_characters, check_known
+from candgen.service.executor import Job
+from candgen.service.loaded_index import LoadedIndex, is_short
 from candgen.service.problems import Problem
 from candgen.service.reconcile_queries import (
     ReconciliationQuery,
-    parse_batch,
+    read_batch,
     read_cursor,
-    read_form,
     read_prefix,
 )
 from candgen.service.reconcile_results import build_results, find_candidates
@@ -78,9 +78,10 @@ async def suggest_entity(request: Request, index: str | None = None) -> Response
     languages, skipped = languages_of(request), read_cursor(request)
     types = tuple(filter(None, request.query_params.get("type", "").split(",")))
 
-    def search(deadline: float) -> list[dict[str, Any]]:
+    def search() -> Job[list[dict[str, Any]]]:
         query = ReconciliationQuery(prefix, types, "any", skipped + PAGE_SIZE)
-        found = [entity for entity, _ in find_candidates(loaded, [query], deadline)[0]]
+        (candidates,) = yield from find_candidates(loaded, [query])
+        found = [entity for entity, _ in candidates]
         if loaded.knows(prefix):
             found = [prefix, *(each for each in found if each != prefix)]
         views = ((each, loaded.view(each, languages)) for each in found[skipped:][:PAGE_SIZE])
@@ -94,7 +95,10 @@ async def suggest_entity(request: Request, index: str | None = None) -> Response
             for entity, view in views
         ]
 
-    result = await state.executor.run(search) if prefix else []
+    number = skipped + PAGE_SIZE
+    work = state.settings.limits.work(len(prefix), number)
+    short = not types and is_short([prefix], number)
+    result = await state.run(request, search(), work, short=short) if prefix else []
     state.record(request, loaded, 1, len(result))
     return _as_json({"result": result}, request.query_params.get("callback"))
 
@@ -108,16 +112,17 @@ async def suggest_type(request: Request, index: str | None = None) -> Response:
     prefix = read_prefix(request, state.settings.limits).casefold()
     languages, skipped = languages_of(request), read_cursor(request)
 
-    def search(_: float) -> list[dict[str, str]]:
+    def search() -> Job[list[dict[str, str]]]:
         known = [] if loaded.descriptions is None else list(loaded.descriptions.types)
-        types = [loaded.view_type(each, languages) for each in [loaded.any_type, *known]]
-        return [
-            each
-            for each in types
-            if any(text.casefold().startswith(prefix) for text in each.values())
-        ][skipped:][:PAGE_SIZE]
+        found = []
+        for type_id in [loaded.any_type, *known]:
+            each = loaded.view_type(type_id, languages)
+            if any(text.casefold().startswith(prefix) for text in each.values()):
+                found.append(each)
+            yield
+        return found[skipped:][:PAGE_SIZE]
 
-    result = await state.executor.run(search)
+    result = await state.run(request, search(), 0.0)
     return _as_json({"result": result}, request.query_params.get("callback"))
 
 
@@ -143,8 +148,10 @@ async def flyout(request: Request, index: str | None = None) -> Response:
 @router.api_route("/{index}", methods=["GET", "POST"])  # the last route: it matches any name
 async def reconcile(request: Request, index: str | None = None) -> Response:
     """Return the manifest, or the results of a batch of queries."""
-    form = read_form(request, await request.body())
-    if "queries" not in form:
+    state = ServiceState.of(request)
+    limits = state.settings.limits
+    form, queries = await state.parse(request, lambda body: read_batch(request, body, limits))
+    if queries is None:
         if "query" in form or "extend" in form:
             raise Problem(
                 400,
@@ -152,41 +159,57 @@ async def reconcile(request: Request, index: str | None = None) -> Response:
                 "and data extension are not supported",
             )
         return await manifest(request, index)
-    state = ServiceState.of(request)
-    loaded, settings = state.registry.get(index), state.settings
-    queries = parse_batch(form["queries"], settings.limits)
-    check_answer_size(sum(query.limit for query in queries.values()), settings.limits)
-    languages, longest = languages_of(request), settings.limits.mention
+    loaded, callback = state.registry.get(index), form.get("callback")
+    _check_callback(callback)
+    # A cell that is too long gets no candidates: the other rows still get theirs.
+    searched = {name: each for name, each in queries.items() if len(each.mention) <= limits.mention}
+    mentions = [query.mention for query in searched.values()]
+    characters = check_characters(mentions, limits)
+    candidates = sum(query.limit for query in queries.values())
+    check_answer_size(candidates, limits)
+    languages, threshold = languages_of(request), state.settings.match_threshold
 
-    def search(deadline: float) -> dict[str, Any]:
-        # A cell that is too long gets no candidates: the other rows still get theirs.
-        short = {name: query for name, query in queries.items() if len(query.mention) <= longest}
-        found = dict(
-            zip(short, find_candidates(loaded, list(short.values()), deadline), strict=True)
-        )
-        results: dict[str, Any] = {}
+    def search() -> Job[tuple[list[bytes], int]]:
+        answers = yield from find_candidates(loaded, list(searched.values()))
+        found = dict(zip(searched, answers, strict=True))
+        results, number = [], 0
         for name, query in queries.items():
-            check_deadline(deadline)
-            answer = found.get(name, [])
-            built = build_results(loaded, query, answer, languages, settings.match_threshold)
-            results[name] = {"result": built}
-        return results
+            answer = found.pop(name, [])
+            built = yield from build_results(loaded, query, answer, languages, threshold)
+            results.append(_dump(name, callback) + b":" + _dump({"result": built}, callback))
+            number += len(built)
+        return results, number
 
-    results = await state.executor.run(search)
-    count = sum(len(each["result"]) for each in results.values())
-    state.record(request, loaded, len(queries), count)
-    return _as_json(results, form.get("callback"))
+    typed = any(query.types for query in queries.values())
+    short = not typed and is_short(mentions, candidates)
+    work = limits.work(characters, candidates)
+    results, number = await state.run(request, search(), work, short=short)
+    state.record(request, loaded, len(queries), number)
+    return _response(b"{" + b",".join(results) + b"}", callback)
 
 
 def _as_json(value: object, callback: str | None) -> Response:
     """Return JSON or, with a callback, JSONP."""
-    if callback is None:
-        return as_json(value)
-    if not CALLBACK.fullmatch(callback):
+    _check_callback(callback)
+    return _response(_dump(value, callback), callback)
+
+
+def _check_callback(callback: str | None) -> None:
+    if callback is not None and not CALLBACK.fullmatch(callback):
         raise Problem(400, "callback is not the name of a JavaScript function")
-    # ASCII only: U+2028 and U+2029 end a line in JavaScript, but not in JSON.
-    text = json.dumps(value, ensure_ascii=True)
-    return Response(f"/**/{callback}({text});".encode(), media_type="application/javascript")
+
+
+def _dump(value: object, callback: str | None) -> bytes:
+    """Return JSON; for JSONP in ASCII: U+2028 and U+2029 end a line in JavaScript, not in JSON."""
+    return to_json(value) if callback is None else json.dumps(value, ensure_ascii=True).encode()
+
+
+def _response(content: bytes, callback: str | None) -> Response:
+    """Return a response of JSON or, with a callback, JSONP."""
+    if callback is None:
+        return Response(content, media_type="application/json")
+    script = b"".join([b"/**/", callback.encode(), b"(", content, b");"])
+    return Response(script, media_type="application/javascript")
 
 
 def _base_url(request: Request, url: str | None) -> str:

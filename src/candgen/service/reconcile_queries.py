@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 from fastapi import Request
 
 from candgen.service.problems import Problem, check_limit
+from candgen.service.request_body import check_values
 from candgen.service.schemas import is_valid_text
 from candgen.service.settings import Limits
 
@@ -39,8 +40,17 @@ def read_form(request: Request, body: bytes) -> dict[str, str]:
     return form
 
 
+def read_batch(
+    request: Request, body: bytes, limits: Limits
+) -> tuple[dict[str, str], dict[str, ReconciliationQuery] | None]:
+    """Return the form of a request, and its queries by name; None if it has no batch of them."""
+    form = read_form(request, body)
+    return form, parse_batch(form["queries"], limits) if "queries" in form else None
+
+
 def parse_batch(text: str, limits: Limits) -> dict[str, ReconciliationQuery]:
     """Return the queries of a batch by name; raise a Problem if the batch is invalid."""
+    check_values(text, limits)
     try:
         batch = json.loads(text)
     except (ValueError, RecursionError):

@@ -5,6 +5,7 @@ from typing import Any
 
 from candgen.generators.calibration import DEPTH
 from candgen.generators.pivot.explanation import Shares
+from candgen.service.executor import Job
 from candgen.service.loaded_index import LoadedIndex
 from candgen.service.reconcile_queries import ReconciliationQuery
 
@@ -15,34 +16,44 @@ OTHER_TYPE_FACTOR = 0.02
 
 
 def find_candidates(
-    loaded: LoadedIndex, queries: Sequence[ReconciliationQuery], deadline: float
-) -> list[list[Any]]:
+    loaded: LoadedIndex, queries: Sequence[ReconciliationQuery]
+) -> Job[list[list[Any]]]:
     """Return the candidates of each query that have its types, from at least the best 30.
 
     If a query finds too few of its type, the search is repeated for more candidates.
     """
     mentions = [query.mention for query in queries]
     k = max([DEPTH, *(query.limit for query in queries)])
+    answers: list[list[Any]] = []
+    for some in loaded.search(mentions, k):
+        answers += some
+        yield
     found = []
-    for query, answer in zip(queries, loaded.search(mentions, k, deadline=deadline), strict=True):
+    for query, answer in zip(queries, answers, strict=True):
         wanted = set(query.types) - {loaded.any_type}
         if not wanted or query.type_strict == "should":
             found.append(list(answer))
             continue
-        fitting = _of_types(loaded, answer, wanted, query.type_strict)
+        fitting = yield from _of_types(loaded, answer, wanted, query.type_strict)
         if len(fitting) < query.limit and len(answer) >= DEPTH:
-            (more,) = loaded.search([query.mention], MAX_TYPE_DEPTH, deadline=deadline)
-            fitting = _of_types(loaded, more, wanted, query.type_strict)
+            ((more,),) = loaded.search([query.mention], MAX_TYPE_DEPTH)
+            yield
+            fitting = yield from _of_types(loaded, more, wanted, query.type_strict)
         found.append(fitting)
     return found
 
 
 def _of_types(
     loaded: LoadedIndex, answer: Sequence[Any], wanted: set[str], strict: str
-) -> list[Any]:
+) -> Job[list[Any]]:
     """Return the candidates that have one of these types or, if strict is "all", all of them."""
     fits = wanted.issubset if strict == "all" else lambda types: not wanted.isdisjoint(types)
-    return [each for each in answer if fits(loaded.view(each[0]).types)]
+    found = []
+    for each in answer:
+        if fits(loaded.view(each[0]).types):
+            found.append(each)
+        yield
+    return found
 
 
 def _with_probabilities(
@@ -70,7 +81,7 @@ def build_results(
     answer: Sequence[Any],
     languages: Sequence[str],
     match_threshold: float,
-) -> list[dict[str, Any]]:
+) -> Job[list[dict[str, Any]]]:
     """Return the results of one query.
 
     The first is a match if its probability reaches the threshold and exceeds that of the second.
@@ -78,7 +89,7 @@ def build_results(
     ordered = _with_probabilities(loaded, query, answer)
     probabilities = [probability for _, probability in ordered]
     first = [candidate for candidate, _ in ordered[: query.limit]]
-    parts = loaded.break_down_scores(query.mention, [entity for entity, _ in first])
+    parts = yield from loaded.break_down_scores(query.mention, [entity for entity, _ in first])
     results = []
     for place, ((entity, score), part) in enumerate(zip(first, parts, strict=True)):
         view, probability = loaded.view(entity, languages), probabilities[place]
@@ -94,6 +105,7 @@ def build_results(
                 "features": _features(float(score), part),
             }
         )
+        yield
     return results
 
 

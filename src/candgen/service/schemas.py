@@ -9,7 +9,11 @@ from candgen.generators.candidate import LARGEST, SMALLEST
 
 def is_valid_text(text: str) -> bool:
     """Return whether a text has no lone surrogates, which JSON can contain and UTF-8 cannot."""
-    return not any("\ud800" <= each <= "\udfff" for each in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _check_text(text: str) -> str:
@@ -103,6 +107,12 @@ def query_parameters(model: type[BaseModel]) -> dict[str, Any]:
             for name, field in schema["properties"].items()
         ]
     }
+
+
+def json_body(model: type[BaseModel]) -> dict[str, Any]:
+    """Return a model as the JSON body of a request for the OpenAPI description."""
+    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 class EntityType(BaseModel):

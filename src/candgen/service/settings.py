@@ -29,8 +29,10 @@ class Limits:
     """Bytes of a request."""
     batch: int = 1000
     """Mentions, or queries, in a request."""
-    mention: int = 1000
+    mention: int = 250
     """Characters of a mention."""
+    characters: int = 50_000
+    """Characters of all mentions, or queries, of a request."""
     k: int = 1000
     """Candidates of a mention."""
     candidates: int = 100_000
@@ -41,6 +43,10 @@ class Limits:
     """Seconds in which a request must have arrived completely."""
     concurrency: int = 64
     """Concurrent requests in each worker."""
+
+    def work(self, characters: int, candidates: int) -> float:
+        """Return how large a request is, from 0 to 1 for the largest one that is allowed."""
+        return (characters / self.characters + candidates / self.candidates) / 2
 
     def as_json(self) -> dict[str, float]:
         """Return the limits under the names that they have in the JSON API."""

@@ -4,16 +4,27 @@ import asyncio
 import contextlib
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from starlette.requests import Request
 
-from candgen.service.executor import Executor
+from candgen.service.admission import Place
+from candgen.service.executor import Executor, Job
 from candgen.service.index_registry import IndexRegistry
 from candgen.service.loaded_index import LoadedIndex
 from candgen.service.metrics import Metrics
+from candgen.service.problems import CLIENT_CLOSED_REQUEST, Problem
 from candgen.service.schemas import ReloadResult
 from candgen.service.settings import Settings
+
+T = TypeVar("T")
+
+REFUSAL_DELAY = 1.0
+"""Seconds after which a large request is refused, if the service is busy with others."""
+MAX_SHORT_BODY = 1 << 14
+"""Bytes of a body that is parsed in the event loop."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,55 @@ class ServiceState:
         state: ServiceState = request.app.state.service
         return state
 
+    async def run(
+        self,
+        request: Request,
+        job: Job[T],
+        work: float,
+        *,
+        short: bool = False,
+        quick: bool = False,
+    ) -> T:
+        """Return what a job returns: a short one at once, a long one in turns with others.
+
+        ``work`` is that of `Limits.work`. A long job ends early if its client disconnects.
+        """
+        if short:
+            return await self.executor.run(job, short=True, quick=quick)
+        place: Place = request.scope["candgen_place"]
+        try:
+            place.claim(work)
+        except Problem:
+            place.leave()
+            # Clients that ignore Retry-After would keep the event loop busy with refusals.
+            await asyncio.sleep(REFUSAL_DELAY)
+            raise
+        running = asyncio.ensure_future(self.executor.run(job, client=place.client))
+        gone = asyncio.ensure_future(_wait_for_disconnect(request))
+        try:
+            await asyncio.wait({running, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not running.done():
+                raise Problem(CLIENT_CLOSED_REQUEST, "the client disconnected")
+            return running.result()
+        finally:
+            running.cancel()
+            gone.cancel()
+
+    async def parse(self, request: Request, parse: Callable[[bytes], T]) -> T:
+        """Return what a function reads in the body of a request; a large one is read in a thread.
+
+        It then counts as a large request, so that any number of them cannot occupy the service.
+        """
+        body = await request.body()
+        if len(body) <= MAX_SHORT_BODY:
+            return parse(body)
+
+        def job() -> Job[T]:
+            yield from ()
+            return parse(body)
+
+        return await self.run(request, job(), 0.0)
+
     def record(self, request: Request, loaded: LoadedIndex, mentions: int, candidates: int) -> None:
         """Record the size of a request for the access log and the metrics."""
         request.scope["candgen"].update(index=loaded.name, mentions=mentions, candidates=candidates)
@@ -50,3 +110,8 @@ class ServiceState:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(os.getppid(), signal.SIGHUP)
         return results
+
+
+async def _wait_for_disconnect(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -109,15 +109,20 @@ function* batches(names, { k }, limits) {
   const few = Math.floor(CANDIDATES_PER_REQUEST / (Number(k) || 10));
   const most = Math.max(1, Math.min(limits.batch, few));
   const bytes = (name) => new TextEncoder().encode(JSON.stringify(name.mention)).length + 1;
+  const characters = ({ mention }) => [...mention].length;
   let batch = [];
   let size = 0;
+  let length = 0;
   for (const name of names) {
-    if (batch.length === most || (batch.length > 0 && size + bytes(name) > limits.body - 1000)) {
+    const isTooLarge =
+      size + bytes(name) > limits.body - 1000 || length + characters(name) > limits.characters;
+    if (batch.length === most || (batch.length > 0 && isTooLarge)) {
       yield batch;
-      [batch, size] = [[], 0];
+      [batch, size, length] = [[], 0, 0];
     }
     batch.push(name);
     size += bytes(name);
+    length += characters(name);
   }
   if (batch.length > 0) yield batch;
 }
