@@ -43,7 +43,6 @@ COVERED_BY = {
     "kernels/wikitext.py": "wikipedia/markup/test_links_fuzz.py",
     "kernels/wikitext_tokens.py": "wikipedia/markup/test_links_fuzz.py",
     "kernels/xml.py": "wikipedia/test_page_xml.py",
-    "service/connections.py": "service/test_attacks.py",
     "service/preview.py": "service/test_reconcile.py",
     "service/reconcile_queries.py": "service/test_reconcile.py",
     "service/reconcile_results.py": "service/test_reconcile.py",

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from candgen.errors import ParameterError
 from candgen.service.problems import Problem
 
 HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
-NAME = re.compile(r"[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:.]{2,45}")
+NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")
 ANY = "*"
 
 
@@ -33,7 +33,7 @@ class Hosts:
         if not self._is_own(found[1], local):
             raise Problem(
                 421,
-                "this service does not answer for the host in the header Host: whoever runs it can "
+                "this service does not answer for the host in the header Host: its operator can "
                 "allow that host with --allowed-host",
             )
 
@@ -54,7 +54,7 @@ def allowed_hosts(names: Iterable[str], url: str | None) -> tuple[str, ...]:
     """
     found = list(names)
     for name in found:
-        if name != ANY and not NAME.fullmatch(name):
+        if name != ANY and not _is_host(name):
             raise ParameterError(
                 f"--allowed-host {name!r}: expected a host name or an address, without a port, "
                 "such as names.example.org, or * for all"
@@ -64,12 +64,16 @@ def allowed_hosts(names: Iterable[str], url: str | None) -> tuple[str, ...]:
             host = urlsplit(url).hostname
         except ValueError:
             host = None
-        if host is None or not NAME.fullmatch(host):
+        if host is None or not _is_host(host):
             raise ParameterError(
                 f"--url {url!r}: expected an address such as https://example.org/names"
             )
         found.append(host)
     return tuple(found)
+
+
+def _is_host(text: str) -> bool:
+    return NAME.fullmatch(text) is not None or _as_address(text) is not None
 
 
 def _normalized(host: str) -> str:
@@ -79,14 +83,16 @@ def _normalized(host: str) -> str:
     ['localhost', '::1', '127.0.0.1']
     """
     name = host.strip("[]").lower().rstrip(".")
-    try:
-        return str(ip_address(name))
-    except ValueError:
-        return name
+    return str(_as_address(name) or name)
 
 
-def _is_loopback(address: str) -> bool:
+def _is_loopback(host: str) -> bool:
+    address = _as_address(host)
+    return address is not None and address.is_loopback
+
+
+def _as_address(text: str) -> IPv4Address | IPv6Address | None:
     try:
-        return ip_address(address).is_loopback
+        return ip_address(text)
     except ValueError:
-        return False
+        return None
