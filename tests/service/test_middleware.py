@@ -16,7 +16,6 @@ def test_the_log_has_one_object_a_request_and_no_mention(client, caplog):
     assert (line["method"], line["path"], line["status"]) == ("GET", "/api/v1/candidates", 200)
     assert (line["index"], line["mentions"], line["candidates"]) == ("one", 1, 2)
     assert line["ms"] > 0
-    assert line["time"].endswith("+00:00")
     assert "Vín" not in caplog.text
 
 

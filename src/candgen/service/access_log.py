@@ -2,16 +2,18 @@
 
 import json
 import logging
-import queue
 import sys
 import threading
 import traceback
+from collections import deque
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, TextIO
 
 MAX_WAITING_LINES = 10_000
 """Lines that wait to be written; further ones are dropped until stderr is read again."""
+WRITE_DELAY = 0.05
+"""Seconds in which lines are collected before they are written."""
 CLOSE_TIMEOUT = 1.0
 """Seconds to write the last lines."""
 MAX_TRACEBACK = 3000
@@ -46,9 +48,13 @@ def _log_uncaught(
     logging.getLogger("candgen").error("uncaught exception", exc_info=(kind, error, trace))
 
 
-def log_time() -> str:
-    """Return the time of a line."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+def format_time(seconds: float) -> str:
+    """Return a time as the log has it.
+
+    >>> format_time(0.5)
+    '1970-01-01T00:00:00.500+00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
 
 
 class JsonFormatter(logging.Formatter):
@@ -75,9 +81,9 @@ class TextFormatter(logging.Formatter):
 
 def _members(record: logging.LogRecord) -> dict[str, Any]:
     if isinstance(record.msg, dict):
-        return record.msg
+        return {"time": format_time(record.created), **record.msg}
     members = {
-        "time": log_time(),
+        "time": format_time(record.created),
         "level": record.levelname.lower(),
         "message": record.getMessage().strip(),
     }
@@ -88,31 +94,42 @@ def _members(record: logging.LogRecord) -> dict[str, Any]:
 
 
 class NonBlockingHandler(logging.Handler):
-    """Writes in its own thread: a full pipe would otherwise stop the whole service."""
+    """Writes in its own thread: a full pipe would otherwise stop the whole service.
+
+    The thread writes what has come within a moment at once: to wake it for every line would cost a
+    request more than all the rest of its log.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
         self.stream = stream
         self.formatter = TextFormatter() if stream.isatty() else JsonFormatter()
-        self._waiting: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._waiting: deque[logging.LogRecord] = deque()
+        self._has_lines, self._is_closed = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._write, name="candgen-log", daemon=True)
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Queue a line, or drop it if too many wait."""
-        if self._waiting.qsize() < MAX_WAITING_LINES:
-            self._waiting.put(self.format(record))
+        if len(self._waiting) < MAX_WAITING_LINES:
+            self._waiting.append(record)
+            if not self._has_lines.is_set():
+                self._has_lines.set()
 
     def close(self) -> None:
         """Write the queued lines, but wait no longer than CLOSE_TIMEOUT."""
-        self._waiting.put(None)
+        self._is_closed.set()
+        self._has_lines.set()
         self._thread.join(CLOSE_TIMEOUT)
         super().close()
 
     def _write(self) -> None:
-        while (line := self._waiting.get()) is not None:
-            try:
-                self.stream.write(f"{line}\n")
-                self.stream.flush()
-            except (OSError, ValueError):  # stderr was closed
-                return
+        while not self._is_closed.is_set():
+            self._has_lines.wait()
+            self._is_closed.wait(WRITE_DELAY)
+            self._has_lines.clear()
+            while self._waiting:
+                try:
+                    self.stream.write(f"{self.format(self._waiting.popleft())}\n")
+                except (OSError, ValueError):  # stderr was closed
+                    return

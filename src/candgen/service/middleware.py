@@ -9,7 +9,6 @@ from typing import Any
 
 from starlette.responses import Response
 
-from candgen.service.access_log import log_time
 from candgen.service.hosts import Hosts
 from candgen.service.metrics import Metrics
 from candgen.service.problems import Problem, busy
@@ -191,7 +190,6 @@ class Middleware:
             return
         client = scope.get("client")
         line = {
-            "time": log_time(),
             "client": client[0] if client else None,
             "method": scope["method"],
             "path": scope["path"][:MAX_LOGGED_PATH],
