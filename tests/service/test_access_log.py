@@ -83,6 +83,7 @@ def test_every_line_is_json(tmp_path, index, monkeypatch):
         service.send(b"\x00 is not HTTP\r\n\r\n")
         failing = "/api/v1/explain?mention=break&entity=Q282"
         assert service.ask(failing, headers=headers).status == 500
+        eventually(service.mistakes)  # lines of the last moment end with the process
         index.joinpath("manifest.json").write_text("{", encoding="utf-8")
         service.process.send_signal(signal.SIGHUP)
         victim = service.workers()[0]

@@ -2,11 +2,14 @@
 
 import contextlib
 import json
+import os
+import re
 import shutil
 import socket
 import subprocess
 import time
 from itertools import count
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -15,7 +18,8 @@ pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[serve
 
 from tests.support.serving import PATIENCE, Asking, build, eventually, everything, serving
 
-NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
+NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+PAGE = Path(__file__).parents[2] / "docs" / "service.md"
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 """What must stay a part of a body, or be dropped with its connection."""
 LAST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -54,7 +58,7 @@ def service(folder):
 def proxy(service, folder):
     """The port of an nginx that keeps its connections to the service and uses them again."""
     if NGINX is None:
-        pytest.skip("nginx is not on this machine")
+        pytest.skip("needs nginx: Debian's package nginx-light")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     config = folder / "nginx.conf"
@@ -69,24 +73,23 @@ def proxy(service, folder):
 
 
 def nginx_config(folder, port, upstream):
+    """The example of the documentation, on free ports."""
+    example = re.search("```nginx\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
+    for old, new in (
+        ("server 127.0.0.1:8000;", f"server 127.0.0.1:{upstream};"),
+        ("listen 80;", f"listen 127.0.0.1:{port};"),
+    ):
+        assert old in example
+        example = example.replace(old, new)
     paths = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     places = "\n".join(f"{name}_temp_path {folder}/nginx-{name};" for name in paths)
     return f"""
 daemon off; master_process off; pid {folder}/nginx-pid;
 events {{}}
 http {{
-  access_log off;
-  {places}
-  upstream candgen {{ server 127.0.0.1:{upstream}; keepalive 4; }}
-  server {{
-    listen 127.0.0.1:{port};
-    location / {{
-      proxy_pass http://candgen;
-      proxy_http_version 1.1;
-      proxy_set_header Host localhost;
-      proxy_set_header Connection "";
-    }}
-  }}
+access_log off;
+{places}
+{example}
 }}
 """
 

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
 import candgen
-from candgen.service.hosts import Hosts, allowed_hosts
+from candgen.service.hosts import Hosts, check_hosts
 from candgen.service.problems import Problem
 from tests.support.service_world import save_toy
 from tests.support.serving import assert_problem, serving
@@ -81,11 +81,14 @@ def test_there_is_one_host():
 
 
 def test_hosts_of_the_options():
-    assert allowed_hosts([], None) == ()
-    assert allowed_hosts(["*"], "http://[::1]:80/x") == ("*", "::1")
+    check_hosts(["*", "names.example", "::1", "192.0.2.1"], "http://[::1]:80/x")
     for bad in ("", "a/b", "http://a", "a:80", "[::1]", "*.example", "a b"):
         with pytest.raises(candgen.CandgenError, match="expected a host name or an address"):
-            allowed_hosts([bad], None)
+            check_hosts([bad], None)
+    for bad in ("names.example", "ftp://a", "http://", "https:///x", "http://[x/", "http://a b/"):
+        with pytest.raises(candgen.CandgenError, match="expected an address such as"):
+            check_hosts([], bad)
+    assert status(Hosts([], "https://names.example:8443/fo"), "names.example") == 200
 
 
 def test_another_host_is_refused_everywhere_and_never_repeated(folder):

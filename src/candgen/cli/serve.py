@@ -11,7 +11,7 @@ from candgen.cli.index_extras import EntityFile
 from candgen.cli.options import NamedIndexes, option
 from candgen.cli.output import note, write
 from candgen.cli.progress import is_terminal, progress_bar
-from candgen.errors import MissingExtraError, ParameterError
+from candgen.errors import MissingExtraError
 
 
 def serve(
@@ -90,17 +90,14 @@ def serve(
     )
 
     try:
-        from candgen.service.hosts import allowed_hosts  # noqa: PLC0415
+        from candgen.service.hosts import check_hosts  # noqa: PLC0415
         from candgen.service.server import serve as run  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtraError(
             f"the service needs {error.name}: python3 -m pip install 'candgen[server]'"
         ) from error
     named = name_indexes(indexes)
-    if url is not None and not url.startswith(("http://", "https://")):
-        raise ParameterError(
-            f"--url {url!r}: expected an address such as https://example.org/names"
-        )
+    check_hosts(allowed_host or [], url)
     limits = Limits(
         body=max_body,
         batch=max_batch,
@@ -120,7 +117,7 @@ def serve(
         url,
         key=read_key(api_key_file),
         log=not quiet,
-        allowed_hosts=allowed_hosts(allowed_host or [], url),
+        allowed_hosts=tuple(allowed_host or []),
     )
     check_indexes(named)
     _describe(named, entities or [])

@@ -17,8 +17,8 @@ ANY = "*"
 class Hosts:
     """Checks the header Host: it must name an allowed host, or where the connection arrived."""
 
-    def __init__(self, allowed: Iterable[str]) -> None:
-        self.allowed = {_normalized(each) for each in allowed}
+    def __init__(self, allowed: Iterable[str], url: str | None = None) -> None:
+        self.allowed = {_normalized(each) for each in (*allowed, *_host_of(url))}
         self._is_own = lru_cache(maxsize=256)(self._is_own_uncached)
 
     def check(self, values: list[bytes], local: str | None) -> None:
@@ -46,30 +46,33 @@ class Hosts:
         return name == _normalized(local) or (name == "localhost" and _is_loopback(local))
 
 
-def allowed_hosts(names: Iterable[str], url: str | None) -> tuple[str, ...]:
-    """Return the hosts of --allowed-host and --url; raise ParameterError for an invalid one.
-
-    >>> allowed_hosts(["candgen"], "https://names.example:8443/fo")
-    ('candgen', 'names.example')
-    """
-    found = list(names)
-    for name in found:
+def check_hosts(names: Iterable[str], url: str | None) -> None:
+    """Raise ParameterError for an invalid value of --allowed-host or --url."""
+    for name in names:
         if name != ANY and not _is_host(name):
             raise ParameterError(
                 f"--allowed-host {name!r}: expected a host name or an address, without a port, "
                 "such as names.example.org, or * for all"
             )
-    if url is not None:
-        try:
-            host = urlsplit(url).hostname
-        except ValueError:
-            host = None
-        if host is None or not _is_host(host):
-            raise ParameterError(
-                f"--url {url!r}: expected an address such as https://example.org/names"
-            )
-        found.append(host)
-    return tuple(found)
+    if url is not None and (
+        not url.startswith(("http://", "https://")) or not any(map(_is_host, _host_of(url)))
+    ):
+        raise ParameterError(
+            f"--url {url!r}: expected an address such as https://example.org/names"
+        )
+
+
+def _host_of(url: str | None) -> list[str]:
+    """Return the host of an address, if it has one.
+
+    >>> _host_of("https://names.example:8443/fo"), _host_of("http://[x/"), _host_of(None)
+    (['names.example'], [], [])
+    """
+    try:
+        host = urlsplit(url or "").hostname
+    except ValueError:
+        host = None
+    return [] if host is None else [host]
 
 
 def _is_host(text: str) -> bool:

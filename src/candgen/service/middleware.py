@@ -66,7 +66,7 @@ class Middleware:
 
     def __init__(self, app: App, *, settings: Settings, metrics: Metrics) -> None:
         self.app, self.settings, self.metrics = app, settings, metrics
-        self.hosts = Hosts(settings.allowed_hosts)
+        self.hosts = Hosts(settings.allowed_hosts, settings.url)
         self.running = 0
 
     @property
