@@ -1,5 +1,6 @@
 """The log: every line is a JSON object, whatever happens; on a terminal it is text."""
 
+import io
 import json
 import logging
 import os
@@ -9,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
-from candgen.service.access_log import JsonFormatter, TextFormatter
+from candgen.service.access_log import JsonFormatter, NonBlockingHandler, TextFormatter
 from tests.support.serving import ASKED, PATIENCE, build, eventually, serving
 
 FAULT = """
@@ -65,6 +66,20 @@ def test_text_for_a_terminal_has_no_control_characters():
     shown = TextFormatter().format(record("it failed", error=error))
     assert shown.startswith("candgen: it failed\n")
     assert "\x1b" not in shown
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("stream", "begin"), [(io.StringIO(), '{"time"'), (Terminal(), "candgen")])
+def test_the_format_is_for_who_reads_it(stream, begin):
+    handler = NonBlockingHandler(stream)
+    handler.emit(record("a warning"))
+    handler.close()
+    assert stream.getvalue().startswith(begin)
+    assert stream.getvalue().count("\n") == 1
 
 
 def test_every_line_is_json(tmp_path, index, monkeypatch):

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -98,6 +99,19 @@ def test_a_log_that_nobody_reads(tmp_path, index):
             assert service.ask("/healthz").status == 200
         process.terminate()
         assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+
+
+def test_a_log_that_is_closed(tmp_path, index):
+    """As with ``2>&-``."""
+    with started(index, stdout=subprocess.PIPE, encoding="utf-8", preexec_fn=close_log) as process:
+        service = Service(process, process.stdout.readline().strip(), tmp_path / "none")
+        assert service.ask("/healthz").status == 200
+        process.terminate()
+        assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+
+
+def close_log():
+    os.close(2)
 
 
 @pytest.mark.parametrize("seconds", [0.6, 1.0, 1.5, 2.5])

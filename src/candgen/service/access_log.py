@@ -26,7 +26,8 @@ def log_to_stderr() -> None:
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging._srcfile = None  # noqa: SLF001
     root = logging.getLogger()
-    root.handlers = [NonBlockingHandler(sys.stderr)]
+    closed = sys.stderr is None
+    root.handlers = [logging.NullHandler() if closed else NonBlockingHandler(sys.stderr)]
     root.setLevel(logging.WARNING)
     logging.getLogger("candgen").handlers = []  # that of the command line prints plain lines
     logging.getLogger("candgen.access").setLevel(logging.INFO)
