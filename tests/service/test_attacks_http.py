@@ -74,7 +74,8 @@ def proxy(service, folder):
 
 def nginx_config(folder, port, upstream):
     """The example of the documentation, on free ports."""
-    example = re.search("```text\n(upstream .*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
+    page = PAGE.read_text(encoding="utf-8")
+    example = re.search("```text\n(upstream .*?)```", page, re.DOTALL)[1]
     for old, new in (
         ("server 127.0.0.1:8000;", f"server 127.0.0.1:{upstream};"),
         ("listen 80;", f"listen 127.0.0.1:{port};"),
