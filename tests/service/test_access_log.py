@@ -93,7 +93,7 @@ def test_every_line_is_json(tmp_path, index, monkeypatch):
     options = ("--workers", 2, "--api-key-file", key)
     headers = {"X-API-Key": "an-api-key"}
     with serving(tmp_path, index, *options) as service:
-        assert any("chmod 600" in message for message in service.errors())
+        eventually(lambda: any("chmod 600" in message for message in service.errors()))
         assert service.ask(ASKED, headers=headers).status == 200
         service.send(b"\x00 is not HTTP\r\n\r\n")
         failing = "/api/v1/explain?mention=break&entity=Q282"

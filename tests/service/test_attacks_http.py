@@ -134,8 +134,12 @@ def new_paths(service):
     """The paths of the requests since the last look, by the access log."""
     marker = f"/marker-{next(markers)}"
     service.ask(marker)
-    eventually(lambda: service.requests()[-1]["path"] == marker)
-    paths = [line["path"] for line in service.requests()]
+
+    def until_marker():
+        paths = [line["path"] for line in service.requests()]
+        return paths if marker in paths else None
+
+    paths = eventually(until_marker)
     before = [place for place, path in enumerate(paths) if path.startswith("/marker-")]
     return paths[before[-2] + 1 if len(before) > 1 else 0 :]
 

@@ -262,7 +262,9 @@ def test_a_key(folder):
         assert_problem(told, 401)
         assert '"fo"' not in service.ask("/readyz").body.decode()
         service.ask("/api/v1/indexes", headers={"X-API-Key": KEY})
-        eventually(lambda: service.requests()[-1]["path"] == "/api/v1/indexes")
+        eventually(
+            lambda: [each["path"] for each in service.requests()][-1:] == ["/api/v1/indexes"]
+        )
         assert KEY not in service.log.read_text(encoding="utf-8")
 
 
