@@ -26,6 +26,11 @@ def has_chromium() -> bool:
     return any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
 
 
+def has_nginx() -> bool:
+    """Return whether there is a proxy for the tests of HTTP."""
+    return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin") is not None
+
+
 def has_java() -> bool:
     """Return whether Spark can start."""
     return shutil.which("java") is not None or "JAVA_HOME" in os.environ
@@ -59,6 +64,7 @@ EXPECTED = (
     Expected("PySpark is installed", 1),
     # what a machine may lack
     Expected("needs a Chromium", ANY, lambda: not has_chromium()),
+    Expected("needs nginx", ANY, lambda: not has_nginx()),
     Expected("Java, which Spark needs, is not on this machine", ANY, lambda: not has_java()),
     Expected("is not here: |are not here: ", ANY, lambda: not has_shared()),
 )

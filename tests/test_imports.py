@@ -23,7 +23,7 @@ OPTIONAL = {
     "srsly": ["integrations/spacy.py"],
     "starlette": ["service/*.py"],
     "torch": ["generators/neural/encoders.py"],
-    "uvicorn": ["service/server.py", "service/http_timeouts.py"],
+    "uvicorn": ["service/server.py", "service/connections.py"],
 }
 """The files that may import each optional package."""
 

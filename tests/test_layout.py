@@ -45,8 +45,6 @@ COVERED_BY = {
     "kernels/wikitext.py": "wikipedia/markup/test_links_fuzz.py",
     "kernels/wikitext_tokens.py": "wikipedia/markup/test_links_fuzz.py",
     "kernels/xml.py": "wikipedia/test_page_xml.py",
-    "service/access_log.py": "service/test_attacks_start.py",
-    "service/http_timeouts.py": "service/test_attacks.py",
     "service/preview.py": "service/test_reconcile.py",
     "service/reconcile_queries.py": "service/test_reconcile.py",
     "service/reconcile_results.py": "service/test_reconcile.py",

@@ -80,6 +80,7 @@ def test_a_run_without_tests_fails(script, tmp_path, capsys):
     ("reason", "there"),
     [
         ("needs a Chromium: chromium, chromium-browser or google-chrome", "has_chromium"),
+        ("needs nginx: Debian's package nginx-light", "has_nginx"),
         ("Java, which Spark needs, is not on this machine", "has_java"),
         ("../shared/data is not here: x (CANDGEN_SHARED_DATA names another)", "has_shared"),
     ],

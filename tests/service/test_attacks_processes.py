@@ -335,3 +335,13 @@ def test_workers_end_when_the_process_that_watches_them_is_killed(tmp_path):
         eventually(lambda: not any(map(is_alive, workers)))
         with pytest.raises(ConnectionRefusedError):
             service.socket()
+
+
+def test_a_worker_that_hangs_does_not_keep_the_service_from_ending(tmp_path):
+    build(tmp_path / "fo.candgen")
+    with serving(tmp_path, tmp_path / "fo.candgen", "--work-timeout", 0.5) as service:
+        (worker,) = service.workers()
+        os.kill(worker, signal.SIGSTOP)
+        service.process.terminate()
+        assert service.process.wait(PATIENCE) == 0
+        assert not is_alive(worker)

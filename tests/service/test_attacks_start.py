@@ -1,6 +1,8 @@
 """Services that cannot start, or whose output is not read."""
 
 import contextlib
+import json
+import os
 import resource
 import signal
 import subprocess
@@ -50,8 +52,9 @@ def test_an_address_that_cannot_be_told(index):
     ):
         _, said = process.communicate(timeout=START)
         assert process.returncode == 2
-        assert said.startswith(b"candgen: standard output cannot be written")
-        assert b"Traceback" not in said
+        (line,) = map(json.loads, said.splitlines())
+        assert line["level"] == "error"
+        assert line["message"].startswith("standard output cannot be written")
         assert not children(process)
 
 
@@ -77,9 +80,12 @@ def test_workers_that_die_again_and_again(index):
             time.sleep(0.02)
         out, said = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (2, b"")
-    last = said.splitlines()[-1]
-    assert last.startswith(b"candgen: 5 workers died before they could answer, the last one")
-    assert b"killed by SIGKILL" in last
+    *deaths, last = map(json.loads, said.splitlines())
+    assert len(deaths) == 5
+    assert {line["level"] for line in deaths} == {"warning"}
+    assert last["level"] == "error"
+    assert last["message"].startswith("5 workers died before they could answer, the last one")
+    assert "killed by SIGKILL" in last["message"]
     assert b"Traceback" not in said
 
 
@@ -93,6 +99,19 @@ def test_a_log_that_nobody_reads(tmp_path, index):
             assert service.ask("/healthz").status == 200
         process.terminate()
         assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+
+
+def test_a_log_that_is_closed(tmp_path, index):
+    """As with ``2>&-``."""
+    with started(index, stdout=subprocess.PIPE, encoding="utf-8", preexec_fn=close_log) as process:
+        service = Service(process, process.stdout.readline().strip(), tmp_path / "none")
+        assert service.ask("/healthz").status == 200
+        process.terminate()
+        assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+
+
+def close_log():
+    os.close(2)
 
 
 @pytest.mark.parametrize("seconds", [0.6, 1.0, 1.5, 2.5])

@@ -1,6 +1,5 @@
 """The middleware: API key, access log, CORS and security headers."""
 
-import json
 import logging
 
 import pytest
@@ -13,11 +12,10 @@ from tests.support.service_world import client_of, problem_detail
 def test_the_log_has_one_object_a_request_and_no_mention(client, caplog):
     with caplog.at_level(logging.INFO, "candgen.access"):
         client.get("/api/v1/candidates", params={"mention": "Vín", "k": 2})
-    (line,) = [json.loads(each.getMessage()) for each in caplog.records]
+    (line,) = [each.msg for each in caplog.records]
     assert (line["method"], line["path"], line["status"]) == ("GET", "/api/v1/candidates", 200)
     assert (line["index"], line["mentions"], line["candidates"]) == ("one", 1, 2)
     assert line["ms"] > 0
-    assert line["time"].endswith("+00:00")
     assert "Vín" not in caplog.text
 
 

@@ -285,7 +285,10 @@ def test_what_is_in_names_and_ids_is_text(client):
 
 
 def test_the_address_of_the_service(client, folder):
-    odd = client.get("/reconcile", headers={"Host": "names.example:8443"}).json()
+    assert "--allowed-host" in problem(client.get("/reconcile", headers={"Host": "a.example"}), 421)
+    settings = Settings({"fo": str(folder / "bare.candgen")}, allowed_hosts=("names.example",))
+    with TestClient(create_app(settings)) as named:
+        odd = named.get("/reconcile", headers={"Host": "names.example:8443"}).json()
     assert odd["preview"]["url"].startswith("http://names.example:8443/reconcile/preview")
     for host in ("evil/../x", "a b", "<script>", ""):
         assert "Host" in problem(client.get("/reconcile", headers={"Host": host}), 400)

@@ -5,7 +5,7 @@ import os
 import pytest
 
 import candgen
-from candgen.service.settings import Limits, Settings, name_indexes, read_key
+from candgen.service.settings import is_key_file_exposed, name_indexes, read_key
 
 
 def test_names_of_indexes():
@@ -37,13 +37,11 @@ def test_the_key_comes_from_a_file_or_the_environment(tmp_path, monkeypatch):
         read_key(tmp_path / "none")
 
 
-def test_settings_reach_a_worker_as_they_are(monkeypatch):
-    monkeypatch.delenv("CANDGEN_API_KEY", raising=False)
-    monkeypatch.setenv("CANDGEN_SERVICE", "")
-    settings = Settings(
-        {"fo": "x"}, Limits(body=3, work_timeout=0.5), 0.7, "https://x", "k" * 9, log=False
-    )
-    monkeypatch.setenv("CANDGEN_API_KEY", "")
-    settings.to_environment()
-    assert "k" * 9 not in os.environ["CANDGEN_SERVICE"]
-    assert Settings.from_environment() == settings
+@pytest.mark.skipif(os.name != "posix", reason="needs a Unix")
+def test_a_key_that_others_can_read(tmp_path):
+    key = tmp_path / "key"
+    key.write_text("from-a-file\n", encoding="utf-8")
+    for mode, exposed in ((0o600, False), (0o400, False), (0o640, True), (0o604, True)):
+        key.chmod(mode)
+        assert is_key_file_exposed(key) is exposed
+    assert not is_key_file_exposed(None)

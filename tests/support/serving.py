@@ -94,26 +94,29 @@ class Service:
             return sorted(each.pid for each in children if is_worker(each))
         return []
 
+    def lines(self):
+        """The log; every line is a JSON object."""
+        lines = self.log.read_text(encoding="utf-8").splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
     def requests(self):
         """The lines of the log that tell of requests."""
-        lines = self.log.read_text(encoding="utf-8").splitlines()
-        return [json.loads(line) for line in lines if line.startswith("{")]
+        return [line for line in self.lines() if "method" in line]
 
     def errors(self):
-        """The other lines."""
-        lines = self.log.read_text(encoding="utf-8").splitlines()
-        return [line for line in lines if not line.startswith("{")]
+        """The messages of the other lines."""
+        return [line["message"] for line in self.lines() if "method" not in line]
 
     def mistakes(self):
         """Lines that should never be there."""
-        return [line for line in self.errors() if "Traceback" in line or "failed" in line]
+        return [line for line in self.lines() if "traceback" in line or "failed" in str(line)]
 
     def answering(self):
         """The ids of those workers that take connections now, as far as ten of them show it."""
         with contextlib.ExitStack() as stack:
             made = [stack.enter_context(self.socket()) for _ in range(10)]
             for connection in made:
-                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 connection.recv(1)
             ports = {connection.getsockname()[1] for connection in made}
             return {pid for pid in self.workers() if ports & clients(pid)}

@@ -11,7 +11,7 @@ from candgen.cli.index_extras import EntityFile
 from candgen.cli.options import NamedIndexes, option
 from candgen.cli.output import note, write
 from candgen.cli.progress import is_terminal, progress_bar
-from candgen.errors import MissingExtraError, ParameterError
+from candgen.errors import MissingExtraError
 
 
 def serve(
@@ -33,6 +33,10 @@ def serve(
         float, option("P", "Minimum probability of a match.", min=0, max=1)
     ] = 0.9,
     url: Annotated[str | None, option("URL", "Public address, if behind a proxy.")] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        option("HOST", "Host name to answer for, beside the own address; * for all."),
+    ] = None,
     api_key_file: Annotated[
         Path | None,
         option(
@@ -61,6 +65,9 @@ def serve(
     max_requests: Annotated[
         int, option("N", "Maximum concurrent requests per worker.", min=1)
     ] = 64,
+    max_connections: Annotated[
+        int, option("N", "Maximum open connections per worker.", min=1)
+    ] = 1000,
 ) -> None:
     """Serve a JSON API, the Reconciliation API and a web page.
 
@@ -72,22 +79,28 @@ def serve(
       kill -HUP PID            # load rebuilt indexes again, without downtime
 
     The first index is the default. The address is printed when the service is ready. Requests are
-    logged to stderr, one JSON object per line. Ctrl-C stops the service after the requests in
-    progress. OpenRefine takes the address followed by /reconcile or /reconcile/NAME.
+    logged to stderr, one JSON object per line, or as text on a terminal. Ctrl-C stops the service
+    after the requests in progress. OpenRefine takes the address followed by /reconcile or
+    /reconcile/NAME.
     """
-    from candgen.service.settings import Limits, Settings, check_limits, name_indexes, read_key  # noqa: PLC0415
+    from candgen.service.settings import (  # noqa: PLC0415
+        Limits,
+        Settings,
+        check_limits,
+        is_key_file_exposed,
+        name_indexes,
+        read_key,
+    )
 
     try:
+        from candgen.service.hosts import check_hosts  # noqa: PLC0415
         from candgen.service.server import serve as run  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtraError(
             f"the service needs {error.name}: python3 -m pip install 'candgen[server]'"
         ) from error
     named = name_indexes(indexes)
-    if url is not None and not url.startswith(("http://", "https://")):
-        raise ParameterError(
-            f"--url {url!r}: expected an address such as https://example.org/names"
-        )
+    check_hosts(allowed_host or [], url)
     limits = Limits(
         body=max_body,
         batch=max_batch,
@@ -98,22 +111,38 @@ def serve(
         work_timeout=work_timeout,
         request_timeout=request_timeout,
         concurrency=max_requests,
+        connections=max_connections,
     )
     check_limits(limits)
     settings = Settings(
-        named, limits, match_threshold, url, key=read_key(api_key_file), log=not quiet
+        named,
+        limits,
+        match_threshold,
+        url,
+        key=read_key(api_key_file),
+        log=not quiet,
+        allowed_hosts=tuple(allowed_host or []),
     )
     check_indexes(named)
     _describe(named, entities or [])
+    warnings = []
     if settings.key is None and host not in ("127.0.0.1", "::1", "localhost"):
-        note(f"candgen: {host} answers every client: set CANDGEN_API_KEY to require an API key")
+        warnings.append(f"{host} answers every client: set CANDGEN_API_KEY to require an API key")
+    if is_key_file_exposed(api_key_file):
+        warnings.append(f"other users can read the API key in {api_key_file}: chmod 600 it")
 
     def show_address(address: str) -> None:
         write(f"{address}\n")
         if is_terminal(sys.stdout):
-            note(f"OpenRefine: {address}reconcile    Ctrl-C stops it")
+            _note(f"OpenRefine: {address}reconcile    Ctrl-C stops it")
 
-    run(settings, host=host, port=port, workers=workers, on_ready=show_address)
+    run(settings, host=host, port=port, workers=workers, on_ready=show_address, warnings=warnings)
+
+
+def _note(sentence: str) -> None:
+    """Print a line for people; the log, if stderr is no terminal, consists of JSON objects."""
+    if is_terminal(sys.stderr):
+        note(sentence)
 
 
 def check_indexes(named: dict[str, str]) -> None:
@@ -134,4 +163,4 @@ def _describe(named: dict[str, str], tables: list[str]) -> None:
             shown = EntityFile(Path(file), progress).select(candgen.load(named[name]))
             if shown is not None:
                 shown.store(named[name])
-                note(f"{named[name]}: {len(shown.entities):,} entities described")
+                _note(f"{named[name]}: {len(shown.entities):,} entities described")

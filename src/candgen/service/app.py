@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
-import gc
 import os
 import signal
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from importlib import resources
+from multiprocessing import parent_process
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -15,7 +15,6 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from candgen.service import api, reconcile
-from candgen.service.access_log import log_to_stderr
 from candgen.service.executor import Executor
 from candgen.service.index_registry import IndexRegistry
 from candgen.service.metrics import CONTENT_TYPE, Metrics
@@ -28,7 +27,7 @@ from candgen.service.middleware import (
 )
 from candgen.service.problems import Problem, busy
 from candgen.service.schemas import CandidatesRequest
-from candgen.service.settings import PARENT_VARIABLE, RESTART_VARIABLE, Limits, Settings
+from candgen.service.settings import Limits, Settings
 from candgen.service.state import ServiceState
 from candgen.storage.versions import version
 
@@ -39,14 +38,19 @@ PAGE_POLICY = (
 MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
-def create_app(settings: Settings, *, verify: bool = False, supervised: bool = False) -> Middleware:
-    """Load the indexes and return the service as an ASGI application."""
+def create_app(
+    settings: Settings, *, verify: bool = False, on_start: Callable[[], None] | None = None
+) -> Middleware:
+    """Load the indexes and return the service as an ASGI application.
+
+    A worker process of a supervisor calls ``on_start`` when it has started.
+    """
     state = ServiceState(
         settings,
         IndexRegistry(settings.indexes, verify=verify),
         Executor(settings.limits.work_timeout, max(2, os.cpu_count() or 2)),
         Metrics(),
-        supervised,
+        on_start,
     )
     state.registry.on_change = state.publish_indexes
     state.publish_indexes()
@@ -73,15 +77,6 @@ def create_app(settings: Settings, *, verify: bool = False, supervised: bool = F
     return Middleware(app, settings=settings, metrics=state.metrics)
 
 
-def from_environment() -> Middleware:
-    """Return the application of a worker process."""
-    log_to_stderr()
-    settings = Settings.from_environment()
-    app = create_app(settings, verify=RESTART_VARIABLE in os.environ, supervised=True)
-    gc.freeze()  # the indexes stay in memory: garbage collection need not look at them again
-    return app
-
-
 @contextlib.asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """In a worker process, reload on SIGHUP, and exit when the supervisor is gone."""
@@ -94,20 +89,23 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
-    if state.supervised:
+    if state.on_start is not None:
         if hasattr(signal, "SIGHUP"):
             loop.add_signal_handler(signal.SIGHUP, lambda: start(state.reload()))
-            # Blocked by the supervisor until now: see server._defer_signals.
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP, signal.SIGINT])
-        start(_exit_with(int(os.environ[PARENT_VARIABLE])))
+            # Blocked by the supervisor until now: see server._deferred_signals.
+            signals = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM]
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+        start(_exit_with_parent())
+        state.on_start()
     yield
     for task in tasks:
         task.cancel()
     state.executor.close()
 
 
-async def _exit_with(parent: int) -> None:
-    while os.getppid() == parent:
+async def _exit_with_parent() -> None:
+    parent = parent_process()
+    while parent is not None and parent.is_alive():
         await asyncio.sleep(1.0)
     signal.raise_signal(signal.SIGTERM)
 

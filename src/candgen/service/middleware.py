@@ -5,16 +5,15 @@ import hmac
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from datetime import UTC, datetime
 from typing import Any
 
-from pydantic_core import to_json
 from starlette.responses import Response
 
 from candgen.service.admission import Admission
+from candgen.service.hosts import Hosts
 from candgen.service.metrics import Metrics
 from candgen.service.problems import CLIENT_CLOSED_REQUEST, Problem, busy
-from candgen.service.settings import Limits, Settings
+from candgen.service.settings import MAX_HEAD_BYTES, Limits, Settings
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -34,16 +33,18 @@ PAGE_FILES = ("page.css", "icon.svg", *(f"{name}.js" for name in _SCRIPTS))
 OPENAPI_PATH = "/api/v1/openapi.json"
 PATHS_WITHOUT_KEY = {"/", "/healthz", "/readyz", OPENAPI_PATH, *(f"/{name}" for name in PAGE_FILES)}
 """Paths that need no API key: they tell nothing about the indexes."""
+PATHS_FOR_ANY_HOST = ("/healthz", "/readyz")
+"""Paths that container platforms ask by any address; they repeat nothing of the request."""
 PROBES = ("/healthz", "/readyz", "/metrics")
 """Paths that are answered however busy the service is."""
+MAX_LOGGED_PATH = 500
+"""Characters of a path in the access log."""
 SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
 DEFAULT_POLICY = b"default-src 'none'; frame-ancestors 'none'"
-MAX_HEAD_BYTES = 1 << 16
-"""Bytes of request line and headers."""
 DRAIN_FACTOR = 16
 """A body up to this many times the limit is read to its end before it is rejected."""
 INTERNAL_ERROR = Problem(500, "internal error")
@@ -64,6 +65,7 @@ class Middleware:
 
     def __init__(self, app: App, *, settings: Settings, metrics: Metrics) -> None:
         self.app, self.settings, self.metrics = app, settings, metrics
+        self.hosts = Hosts(settings.allowed_hosts, settings.url)
         self.admission = Admission(settings.limits)
 
     @property
@@ -99,12 +101,15 @@ class Middleware:
         headers = dict(scope["headers"])
         if _head_size(scope) > MAX_HEAD_BYTES:
             raise Problem(431, f"request line and headers have more than {MAX_HEAD_BYTES:,} bytes")
-        if scope["method"] == "OPTIONS" and is_reconciliation(scope):
-            await PREFLIGHT(scope, receive, send)
-            return
+        if b"content-length" in headers and b"transfer-encoding" in headers:
+            raise Problem(400, "Content-Length and Transfer-Encoding exclude each other")
         # Before any check: many clients read no answer before they have sent the whole body.
         has_body = b"content-length" in headers or b"transfer-encoding" in headers
         body = await self._read_body(headers, receive) if has_body else b""
+        self._check_host(scope)
+        if scope["method"] == "OPTIONS" and is_reconciliation(scope):
+            await PREFLIGHT(scope, receive, send)
+            return
         self._check_key(scope, headers)
         _check_origin(scope, headers)
         # Only now: clients that send half a request must not block others.
@@ -119,6 +124,13 @@ class Middleware:
         finally:
             if place is not None:
                 place.leave()
+
+    def _check_host(self, scope: Scope) -> None:
+        """Raise a Problem for a host that is not this service's, except from liveness probes."""
+        if scope["path"] not in PATHS_FOR_ANY_HOST:
+            values = [value for name, value in scope["headers"] if name == b"host"]
+            server = scope.get("server")
+            self.hosts.check(values, server[0] if server else None)
 
     def _check_key(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         key = self.settings.key
@@ -178,16 +190,15 @@ class Middleware:
             return
         client = scope.get("client")
         line = {
-            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "client": client[0] if client else None,
             "method": scope["method"],
-            "path": scope["path"],
+            "path": scope["path"][:MAX_LOGGED_PATH],
             "status": sender.status,
             "ms": round(1000 * seconds, 2),
             "bytes": sender.size,
             **scope["candgen"],
         }
-        access.info("%s", to_json(line).decode())
+        access.info(line)
 
 
 _METHODS = {"GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE", "PATCH"}
@@ -224,7 +235,7 @@ async def _send_problem(problem: Problem, scope: Scope, receive: Receive, send: 
     if send.status:  # the answer has begun, so that it can only end early
         return
     response = problem.response()
-    if problem.status in (408, 413, 431):  # the rest of the request may still arrive
+    if problem.status in (400, 408, 413, 431):  # the rest of the request may still arrive
         response.headers["Connection"] = "close"
     await response(scope, receive, send)
 
@@ -245,8 +256,10 @@ def is_reconciliation(scope: Scope) -> bool:
 
 
 def _head_size(scope: Scope) -> int:
-    headers = sum(len(name) + len(value) for name, value in scope["headers"])
-    return headers + len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    """Return the bytes of the request line and of all headers, with separators and line ends."""
+    headers = sum(len(name) + len(value) + 4 for name, value in scope["headers"])
+    target = len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    return headers + target + len(scope["method"]) + len("  HTTP/1.1\r\n\r\n")
 
 
 def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> None:

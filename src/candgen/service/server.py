@@ -1,154 +1,211 @@
 """Run the service: a supervisor process, and worker processes that answer."""
 
 import contextlib
+import gc
 import logging
+import multiprocessing
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import SimpleNamespace
 from typing import Any
 
 import uvicorn
-from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from candgen.errors import CandgenError
-from candgen.service.http_timeouts import TimeoutProtocol
+from candgen.service.access_log import log_to_stderr
+from candgen.service.connections import Connections, track_requests
 from candgen.service.metrics import FOLDER_VARIABLE, mark_worker_dead
-from candgen.service.settings import PARENT_VARIABLE, RESTART_VARIABLE, Settings
+from candgen.service.settings import MAX_HEAD_BYTES, Settings
 
 log = logging.getLogger("candgen")
+spawn = multiprocessing.get_context("spawn")
 
-APP = "candgen.service.app:from_environment"
-START_TIMEOUT = 120.0
-"""Seconds in which a worker must have started: compiling kernels takes half a minute, once."""
+USAGE_ERROR = 2
 MAX_EARLY_DEATHS = 5
 """Workers that may die before one has answered."""
 METRICS_BYTES = 1 << 20
 """Bytes for the metrics of a worker; on a full file system, writing them would end the worker."""
-DEFERRED_SIGNALS = [getattr(signal, name) for name in ("SIGHUP", "SIGINT") if hasattr(signal, name)]
-"""Signals that a worker blocks until it has started."""
+KEEP_ALIVE_SECONDS = 30
+GRACE_SECONDS = 5
+"""Seconds for a worker to end, beyond the longest work on a request."""
+POLL_SECONDS = 0.2
+DEFERRED_SIGNALS = [
+    getattr(signal, name) for name in ("SIGHUP", "SIGINT", "SIGTERM") if hasattr(signal, name)
+]
+"""Signals that the supervisor handles, and that a worker blocks until it has started."""
+WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 
 
 def serve(
-    settings: Settings, *, host: str, port: int, workers: int, on_ready: Callable[[str], None]
+    settings: Settings,
+    *,
+    host: str,
+    port: int,
+    workers: int,
+    on_ready: Callable[[str], None],
+    warnings: Sequence[str] = (),
 ) -> None:
     """Answer until SIGINT or SIGTERM; requests in progress finish. SIGHUP reloads the indexes.
 
-    ``on_ready`` is called with the address when the first worker is ready.
+    ``on_ready`` is called with the address when the first worker is ready. ``warnings`` are logged
+    as soon as nothing can be invalid any more: a usage error is one line.
     """
     listening = _listen(host, port)
+    names = [host, socket.gethostname()] if host in WILDCARDS else [host]
+    settings = replace(settings, allowed_hosts=(*settings.allowed_hosts, *names))
+    with _metrics_folder(workers), listening:
+        log_to_stderr()
+        for each in warnings:
+            log.warning(each)
+        try:
+            Supervisor(settings, listening, workers, on_ready).run()
+        except CandgenError as error:
+            log.error(str(error))
+            sys.exit(USAGE_ERROR)
+
+
+class Worker:
+    """A worker process, and whether it has started to answer."""
+
+    def __init__(self, settings: Settings, listening: socket.socket, *, verify: bool) -> None:
+        self._pipe, sender = spawn.Pipe(duplex=False)
+        self._started = False
+        self.process = spawn.Process(
+            target=run_worker, args=(settings, listening, sender), kwargs={"verify": verify}
+        )
+        with _deferred_signals():
+            self.process.start()
+        sender.close()
+
+    def has_started(self) -> bool:
+        """Return whether the process has said that it answers."""
+        with contextlib.suppress(EOFError):  # it died before
+            self._started = self._started or (self._pipe.poll() and self._pipe.recv())
+        return self._started
+
+
+class Supervisor:
+    """Keeps the workers alive, and passes SIGHUP on: they reload, and no request is lost."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        listening: socket.socket,
+        workers: int,
+        on_ready: Callable[[str], None],
+    ) -> None:
+        self.settings, self.listening, self.on_ready = settings, listening, on_ready
+        self.number = workers
+        self.workers: list[Worker] = []
+        self.is_ready = self.should_exit = False
+        self.early_deaths = 0
+
+    def run(self) -> None:
+        """Start the workers and replace those that die, until SIGINT or SIGTERM."""
+        before = {each: signal.signal(each, self._handle) for each in DEFERRED_SIGNALS}
+        try:
+            self._start_workers()
+            while not self.should_exit:
+                self._report_ready()
+                self._remove_dead()
+                self._start_workers()
+                time.sleep(POLL_SECONDS)
+        finally:
+            self._stop()
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def _handle(self, number: int, _: object) -> None:
+        """Reload or exit; a worker that is starting finds the signal when it has started."""
+        if number != getattr(signal, "SIGHUP", None):
+            self.should_exit = True
+            return
+        for worker in self.workers:
+            if worker.process.pid is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker.process.pid, number)
+
+    def _start_workers(self) -> None:
+        # Something may have cleaned up the temporary files.
+        Path(os.environ[FOLDER_VARIABLE]).mkdir(exist_ok=True)
+        for _ in range(self.number - len(self.workers)):
+            verify = self.is_ready or self.early_deaths > 0
+            self.workers.append(Worker(self.settings, self.listening, verify=verify))
+
+    def _report_ready(self) -> None:
+        if not self.is_ready and any(each.has_started() for each in self.workers):
+            self.is_ready = True
+            self.on_ready(address(self.listening))
+
+    def _remove_dead(self) -> None:
+        for worker in [each for each in self.workers if not each.process.is_alive()]:
+            self.workers.remove(worker)
+            how = _describe_exit(worker.process.exitcode)
+            log.warning("worker %s died, %s: it is replaced", worker.process.pid, how)
+            mark_worker_dead(worker.process.pid)
+            self.early_deaths += not self.is_ready
+            if self.early_deaths == MAX_EARLY_DEATHS:
+                raise CandgenError(
+                    f"{MAX_EARLY_DEATHS} workers died before they could answer, the last one "
+                    f"{how}: is there enough memory, and space for temporary files?"
+                )
+
+    def _stop(self) -> None:
+        """Let the workers finish; new connections are refused at once."""
+        self.listening.close()
+        end = time.monotonic() + self.settings.limits.work_timeout + GRACE_SECONDS
+        for worker in self.workers:
+            # One that has not started has no request to finish, and does not handle SIGTERM yet.
+            worker.process.terminate() if worker.has_started() else worker.process.kill()
+        for worker in self.workers:
+            worker.process.join(max(0.0, end - time.monotonic()))
+            worker.process.kill()
+            worker.process.join()
+
+
+def run_worker(
+    settings: Settings, listening: socket.socket, started: "Connection[bool, Any]", *, verify: bool
+) -> None:
+    """Answer requests in this process, a worker, until SIGTERM."""
+    # When uvicorn has shut down, it sends its signal again, to whom it was for before.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    log_to_stderr()
+    from candgen.service.app import create_app  # noqa: PLC0415
+
+    app = create_app(settings, verify=verify, on_start=lambda: started.send(True))  # noqa: FBT003
+    gc.freeze()  # the indexes stay in memory: garbage collection need not look at them again
+    limits = settings.limits
+    http: Any = Connections(limits.request_timeout, limits.connections)
     config = uvicorn.Config(
-        APP,
-        factory=True,
-        workers=workers,
-        host=host,
-        port=port,
-        http=TimeoutProtocol,
+        track_requests(app),
+        interface="asgi3",
+        http=http,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         ws="none",
         log_config=None,
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=int(settings.limits.work_timeout) + 5,
-        timeout_worker_healthcheck=30,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=int(limits.work_timeout) + GRACE_SECONDS - 1,
         lifespan="on",
     )
-    with _environment(settings, workers), listening:
-        Supervisor(config, listening, on_ready).run()
-
-
-class Supervisor(Multiprocess):
-    """Keeps the workers alive, and passes SIGHUP on: they reload, and no request is lost."""
-
-    def __init__(
-        self, config: uvicorn.Config, listening: socket.socket, on_ready: Callable[[str], None]
-    ) -> None:
-        super().__init__(config, [listening])
-        self.on_ready = on_ready
-        self.is_ready = False
-        self.early_deaths = 0
-
-    def run(self) -> None:
-        """Start and supervise the workers; if that fails, end all of them."""
-        try:
-            super().run()
-        except BaseException:
-            self.terminate_all()
-            self.join_all()
-            raise
-
-    def init_processes(self) -> None:
-        """Start all workers, and report the address as soon as one of them answers."""
-        with _defer_signals():
-            super().init_processes()
-        self._close_child_pipes()
-        os.environ[RESTART_VARIABLE] = "1"
-        exit_requested: Any = SimpleNamespace(is_set=self._is_exit_requested)
-        self.processes[0].wait_until_ready(START_TIMEOUT, exit_requested)
-        self._report_ready()
-
-    def _is_exit_requested(self) -> bool:
-        """Return whether Ctrl-C came while the workers were starting."""
-        self.handle_signals()
-        return self.should_exit.is_set()
-
-    def _report_ready(self) -> None:
-        if not self.is_ready and any(process.is_ready(timeout=1) for process in self.processes):
-            self.is_ready = True
-            self.on_ready(address(self.sockets[0]))
-
-    def terminate_all(self) -> None:
-        """Let the workers finish; new connections are refused at once."""
-        for each in self.sockets:
-            each.close()
-        super().terminate_all()
-
-    def keep_subprocess_alive(self) -> None:
-        """Replace workers that died."""
-        before = list(self.processes)
-        # Something may have cleaned up the temporary files.
-        Path(os.environ[FOLDER_VARIABLE]).mkdir(exist_ok=True)
-        with _defer_signals():
-            super().keep_subprocess_alive()
-        self._close_child_pipes()
-        for process in before:
-            if process not in self.processes:
-                self._record_death(process)
-        self._report_ready()
-
-    def _record_death(self, process: Process) -> None:
-        how = _describe_exit(process.exitcode)
-        log.warning("worker %s died, %s: it is replaced", process.pid, how)
-        mark_worker_dead(process.pid)
-        self.early_deaths += not self.is_ready
-        if self.early_deaths == MAX_EARLY_DEATHS:
-            raise CandgenError(
-                f"{MAX_EARLY_DEATHS} workers died before they could answer, the last one {how}: is "
-                "there enough memory, and space for temporary files?"
-            )
-
-    def _close_child_pipes(self) -> None:
-        """Close the workers' ends of the pipes: otherwise a dead worker is waited for."""
-        for process in self.processes:
-            process.child_conn.close()
-
-    def handle_hup(self) -> None:
-        """Let every worker load the indexes that were rebuilt."""
-        for process in self.processes:
-            if process.pid is not None and process.process.is_alive():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(process.pid, signal.SIGHUP)
+    uvicorn.Server(config).run([listening])
 
 
 def address(listening: socket.socket) -> str:
     """Return the URL of a listening socket, for a browser on this machine."""
     host, port = listening.getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    host = WILDCARDS.get(host, host)
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
@@ -182,7 +239,7 @@ def _describe_exit(exitcode: int | None) -> str:
 
 
 @contextlib.contextmanager
-def _defer_signals() -> Iterator[None]:
+def _deferred_signals() -> Iterator[None]:
     """Block signals in the workers that are started here, until they can handle them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -196,23 +253,10 @@ def _defer_signals() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _environment(settings: Settings, workers: int) -> Iterator[None]:
-    """Set the environment variables of the workers, and make the folder of their metrics."""
-    before = dict(os.environ)
-    with _metrics_folder(workers) as folder:
-        os.environ.update({FOLDER_VARIABLE: folder, PARENT_VARIABLE: str(os.getpid())})
-        settings.to_environment()
-        try:
-            yield
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
-
-
-def _metrics_folder(workers: int) -> "TemporaryDirectory[str]":
-    """Make a temporary folder, and check that the file system has space for the metrics."""
+def _metrics_folder(workers: int) -> Iterator[None]:
+    """Name a temporary folder to the workers, and check that there is space for their metrics."""
     try:
-        folder = TemporaryDirectory(prefix="candgen-metrics-")
+        folder = TemporaryDirectory(prefix="candgen-metrics-", ignore_cleanup_errors=True)
         file = Path(folder.name) / "space"
         file.write_bytes(bytes(METRICS_BYTES * workers))
         file.unlink()
@@ -221,4 +265,12 @@ def _metrics_folder(workers: int) -> "TemporaryDirectory[str]":
             f"no space for temporary files: {error.strerror}; free some, or set the environment "
             "variable TMPDIR to another folder"
         ) from error
-    return folder
+    before = os.environ.get(FOLDER_VARIABLE)
+    os.environ[FOLDER_VARIABLE] = folder.name
+    try:
+        with folder:
+            yield
+    finally:
+        del os.environ[FOLDER_VARIABLE]
+        if before is not None:
+            os.environ[FOLDER_VARIABLE] = before

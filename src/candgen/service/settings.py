@@ -1,23 +1,18 @@
 """The settings of a service: indexes, limits, match threshold, API key."""
 
-import json
 import math
 import os
 import re
+import stat
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from candgen.errors import ParameterError
 
-SETTINGS_VARIABLE = "CANDGEN_SERVICE"
-"""The environment variable that passes the settings to worker processes."""
-PARENT_VARIABLE = "CANDGEN_SERVICE_PARENT"
-"""The process id of the supervisor, which may die before the worker can ask for its parent."""
-RESTART_VARIABLE = "CANDGEN_SERVICE_AGAIN"
-"""Set for a worker that replaces one that died: it verifies every byte of its indexes."""
 KEY_VARIABLE = "CANDGEN_API_KEY"
+MAX_HEAD_BYTES = 1 << 16
+"""Bytes of request line and headers."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -43,6 +38,8 @@ class Limits:
     """Seconds in which a request must have arrived completely."""
     concurrency: int = 64
     """Concurrent requests in each worker."""
+    connections: int = 1000
+    """Open connections of each worker."""
 
     def work(self, characters: int, candidates: int) -> float:
         """Return how large a request is, from 0 to 1 for the largest one that is allowed."""
@@ -56,7 +53,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings; worker processes get them as JSON."""
+    """All settings of a service."""
 
     indexes: dict[str, str]
     """Index folders by name; the first is the default."""
@@ -69,19 +66,8 @@ class Settings:
     """API key that clients must send; never logged or stored."""
     log: bool = True
     """Whether to write an access log."""
-
-    def to_environment(self) -> None:
-        """Write the settings to environment variables, for worker processes."""
-        os.environ[SETTINGS_VARIABLE] = json.dumps({**asdict(self), "key": None})
-        if self.key is not None:
-            os.environ[KEY_VARIABLE] = self.key
-
-    @classmethod
-    def from_environment(cls) -> "Settings":
-        """Read the settings that the supervisor has written."""
-        values: dict[str, Any] = json.loads(os.environ[SETTINGS_VARIABLE])
-        limits = Limits(**values.pop("limits"))
-        return cls(**{**values, "limits": limits, "key": os.environ.get(KEY_VARIABLE) or None})
+    allowed_hosts: tuple[str, ...] = ()
+    """Hosts to answer for, beside the address at which a connection arrives; ``*`` allows all."""
 
 
 def name_indexes(texts: Sequence[str]) -> dict[str, str]:
@@ -138,3 +124,10 @@ def read_key(path: str | os.PathLike[str] | None) -> str | None:
             "without spaces"
         )
     return key
+
+
+def is_key_file_exposed(path: str | os.PathLike[str] | None) -> bool:
+    """Return whether users other than the owner can read the file with the API key."""
+    if path is None or os.name != "posix":
+        return False
+    return bool(Path(path).stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))

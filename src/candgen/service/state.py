@@ -35,8 +35,8 @@ class ServiceState:
     registry: IndexRegistry
     executor: Executor
     metrics: Metrics
-    supervised: bool = False
-    """Whether this process is a worker of a supervisor, which may have others."""
+    on_start: Callable[[], None] | None = None
+    """In a worker of a supervisor, which may have others: tells it that this one has started."""
 
     @staticmethod
     def of(request: Request) -> "ServiceState":
@@ -106,7 +106,7 @@ class ServiceState:
     async def reload(self, *, tell_others: bool = False) -> list[ReloadResult]:
         """Load the indexes that were rebuilt, and tell the other workers to do so if asked to."""
         results = await asyncio.to_thread(self.registry.reload)
-        if tell_others and self.supervised and hasattr(signal, "SIGHUP"):
+        if tell_others and self.on_start is not None and hasattr(signal, "SIGHUP"):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(os.getppid(), signal.SIGHUP)
         return results
