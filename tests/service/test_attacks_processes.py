@@ -213,6 +213,23 @@ def test_one_byte_overwritten_in_place(service):
     damage_is_told(service)
 
 
+def test_no_answer_is_wrong_after_a_file_was_overwritten(service):
+    """Not even the next one: files are compared after every search, before it is answered."""
+    (path,) = service.index.glob("blocks.value.*.npy")
+    sound = path.read_bytes()
+    for _ in range(10):
+        everywhere(service, OLD)
+        with path.open("r+b") as file:
+            file.seek(128)
+            file.write(bytes(len(sound) - 128))
+        for _ in range(20):
+            answer = quietly(service, ASKED)
+            assert answer.status == 503 or answer.candidates == OLD
+        with path.open("r+b") as file:
+            file.write(sound)
+        assert eventually(partial(reloads, service))
+
+
 def test_a_file_that_was_only_touched_is_sound(service):
     for path in arrays(service):
         path.touch()

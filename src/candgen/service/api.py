@@ -119,7 +119,7 @@ async def explain(request: Request) -> Response:
         return to_json(found)
 
     work, short = limits.work(len(query.mention), 1), is_short([query.mention], 1)
-    return _json_response(await state.run(request, job(), work, short=short))
+    return _json_response(await state.run(request, loaded, job(), work, short=short))
 
 
 @router.get("/indexes", response_model=IndexesResponse)
@@ -167,7 +167,7 @@ async def _find(request: Request, body: CandidatesRequest) -> tuple[LoadedIndex,
     work = limits.work(characters, len(body.mentions) * body.k)
     short = is_short(body.mentions, body.k)
     quick = short and not body.details and loaded.is_quick()
-    results, candidates = await state.run(request, job, work, short=short, quick=quick)
+    results, candidates = await state.run(request, loaded, job, work, short=short, quick=quick)
     state.record(request, loaded, len(body.mentions), candidates)
     return loaded, results
 

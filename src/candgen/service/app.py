@@ -38,16 +38,14 @@ PAGE_POLICY = (
 MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
-def create_app(
-    settings: Settings, *, verify: bool = False, on_start: Callable[[], None] | None = None
-) -> Middleware:
+def create_app(settings: Settings, *, on_start: Callable[[], None] | None = None) -> Middleware:
     """Load the indexes and return the service as an ASGI application.
 
     A worker process of a supervisor calls ``on_start`` when it has started.
     """
     state = ServiceState(
         settings,
-        IndexRegistry(settings.indexes, verify=verify),
+        IndexRegistry(settings.indexes),
         Executor(settings.limits.work_timeout, max(2, os.cpu_count() or 2)),
         Metrics(),
         on_start,

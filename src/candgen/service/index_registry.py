@@ -15,7 +15,7 @@ log = logging.getLogger("candgen")
 class IndexRegistry:
     """Indexes by name. A request keeps the index it got, also if a reload replaces it."""
 
-    def __init__(self, folders: Mapping[str, str], *, verify: bool = False) -> None:
+    def __init__(self, folders: Mapping[str, str]) -> None:
         self.folders = dict(folders)
         self._loaded: dict[str, LoadedIndex] = {}
         self._broken: dict[str, str] = {}
@@ -23,7 +23,7 @@ class IndexRegistry:
         self.on_change: Callable[[], None] = lambda: None
         """Called after an index was put into service or taken out of service."""
         for name in self.folders:
-            self._load(name, verify=verify)
+            self._load(name)
 
     @property
     def default(self) -> str:
@@ -51,14 +51,20 @@ class IndexRegistry:
             raise busy(f"the index {name!r} is damaged: build it again")
         return loaded
 
+    def confirm(self, loaded: LoadedIndex) -> None:
+        """Raise a Problem if the files of an index were overwritten while it was asked."""
+        if not loaded.is_unchanged(now=True):
+            self._check(loaded.name, now=True)
+            raise busy(f"the index {loaded.name!r} was changed meanwhile: try again")
+
     def check(self) -> None:
         """Take indexes whose files were changed out of service."""
         for name in self.folders:
             self._check(name)
 
-    def _check(self, name: str) -> None:
+    def _check(self, name: str, *, now: bool = False) -> None:
         loaded = self._loaded.get(name)
-        if loaded is not None and not loaded.is_unchanged():
+        if loaded is not None and not loaded.is_unchanged(now=now):
             self._loaded.pop(name, None)
             self._broken[name] = "its files were changed"
             log.error("the index %s is out of service: %s", name, self._broken[name])
@@ -74,8 +80,7 @@ class IndexRegistry:
         old = self._loaded.get(name)
         if old is not None and old.is_unchanged(now=True) and old.is_current():
             return ReloadResult(index=name, state="unchanged", detail="")
-        # Verified, because a damaged index could end the process in which the old one answers.
-        if (reason := self._load(name, verify=True)) is None:
+        if (reason := self._load(name)) is None:
             return ReloadResult(index=name, state="changed", detail="")
         kept = "; the previous index keeps answering" if old is not None else ""
         log.warning("the index %s was not reloaded: %s%s", name, reason, kept)
@@ -87,16 +92,17 @@ class IndexRegistry:
         """Put an index back into service if its files, after a change, have valid checksums."""
         with self._lock:
             if name not in self._loaded:
-                self._load(name, verify=True)
+                self._load(name)
 
-    def _load(self, name: str, *, verify: bool = False) -> str | None:
-        """Load an index and put it into service; return the reason if that fails."""
+    def _load(self, name: str) -> str | None:
+        """Load an index and put it into service; return the reason if that fails.
+
+        Files that are new or were changed are verified, so that no damaged index can end the
+        process in which others answer.
+        """
         try:
-            self._loaded[name] = LoadedIndex.load(name, self.folders[name], verify=verify)
-        except Exception as error:
-            # Damaged arrays can raise anything. Loaded with checksums, they raise a clear error.
-            if not verify and not isinstance(error, CandgenError | OSError):
-                return self._load(name, verify=True)
+            self._loaded[name] = LoadedIndex.load(name, self.folders[name])
+        except (CandgenError, OSError) as error:
             reason = str(error) or type(error).__name__
             if name not in self._loaded:
                 self._broken[name] = reason

@@ -27,8 +27,8 @@ FIRST_PIECE, MENTION_COST, MAX_PIECE = 250, 20, 256
 call: a short mention takes longer than its length says."""
 SCORES_AT_ONCE = 50
 """Candidates whose scores are broken down in one call."""
-FILE_CHECK_INTERVAL = 0.25
-"""Seconds between two checks of the files."""
+FILE_CHECK_INTERVAL = 0.01
+"""Seconds between two checks of the files before an answer; after it they are always checked."""
 MAX_SHORT_LENGTH, MAX_SHORT_K, MAX_QUICK_SECONDS = 100, 100, 0.003
 """A search for one mention is short up to this many characters and candidates, and quick if it also
 takes less than so many seconds."""
@@ -79,11 +79,11 @@ class LoadedIndex:
     _cache: dict[str, tuple[list[EntityText], tuple[str, ...]]] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, name: str, path: str, *, verify: bool = False) -> "LoadedIndex":
+    def load(cls, name: str, path: str) -> "LoadedIndex":
         """Load the index in a folder, sample it, and run each kind of request once."""
-        manifest = _file_state(Path(path) / MANIFEST)  # before reading: it may be replaced then
-        stored = index_folder.load(path, verify=verify)
-        files = [_file_state(each) for each in stored.path.iterdir() if each.suffix == ".npy"]
+        manifest = _file_state(str(Path(path) / MANIFEST))  # first: it may be replaced meanwhile
+        stored = index_folder.load(path)
+        files = [_file_state(str(each)) for each in stored.path.glob("*.npy")]
         loaded = cls(
             name,
             stored,
@@ -281,7 +281,7 @@ class LoadedIndex:
 
     def is_current(self) -> bool:
         """Return whether the folder still holds this index, and not a rebuilt one."""
-        return self.manifest is not None and self.manifest == _file_state(Path(self.manifest.path))
+        return self.manifest is not None and self.manifest == _file_state(self.manifest.path)
 
 
 def is_short(mentions: Sequence[str], k: int) -> bool:
@@ -311,16 +311,20 @@ def _first_by_language(rows: Iterable[EntityText], order: Sequence[str]) -> Enti
     return min(rows, key=lambda row: ranks.get(row.language.lower(), len(order)), default=None)
 
 
-def _file_state(path: Path) -> FileState | None:
+def _file_state(path: str) -> FileState | None:
     """Return the state of a file; None if it does not exist."""
     try:
-        found = path.stat()
+        found = Path(path).stat()
     except OSError:
         return None
-    return FileState(os.fspath(path), found.st_ino, found.st_size, found.st_mtime_ns)
+    return FileState(path, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def _is_unchanged(file: FileState) -> bool:
     """Return whether a file was not written to; it may have been deleted or replaced."""
-    now = _file_state(Path(file.path))
-    return now is None or now.inode != file.inode or now == file
+    try:
+        now = os.stat(file.path)  # noqa: PTH116 (a Path takes several times as long)
+    except OSError:
+        return True
+    same = now.st_mtime_ns == file.modified and now.st_size == file.size
+    return same or now.st_ino != file.inode

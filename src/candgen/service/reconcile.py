@@ -98,7 +98,7 @@ async def suggest_entity(request: Request, index: str | None = None) -> Response
     number = skipped + PAGE_SIZE
     work = state.settings.limits.work(len(prefix), number)
     short = not types and is_short([prefix], number)
-    result = await state.run(request, search(), work, short=short) if prefix else []
+    result = await state.run(request, loaded, search(), work, short=short) if prefix else []
     state.record(request, loaded, 1, len(result))
     return _as_json({"result": result}, request.query_params.get("callback"))
 
@@ -122,7 +122,7 @@ async def suggest_type(request: Request, index: str | None = None) -> Response:
             yield
         return found[skipped:][:PAGE_SIZE]
 
-    result = await state.run(request, search(), 0.0)
+    result = await state.run(request, loaded, search(), 0.0)
     return _as_json({"result": result}, request.query_params.get("callback"))
 
 
@@ -183,7 +183,7 @@ async def reconcile(request: Request, index: str | None = None) -> Response:
     typed = any(query.types for query in queries.values())
     short = not typed and is_short(mentions, candidates)
     work = limits.work(characters, candidates)
-    results, number = await state.run(request, search(), work, short=short)
+    results, number = await state.run(request, loaded, search(), work, short=short)
     state.record(request, loaded, len(queries), number)
     return _response(b"{" + b",".join(results) + b"}", callback)
 

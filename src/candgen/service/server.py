@@ -75,12 +75,10 @@ def serve(
 class Worker:
     """A worker process, and whether it has started to answer."""
 
-    def __init__(self, settings: Settings, listening: socket.socket, *, verify: bool) -> None:
+    def __init__(self, settings: Settings, listening: socket.socket) -> None:
         self._pipe, sender = spawn.Pipe(duplex=False)
         self._started = False
-        self.process = spawn.Process(
-            target=run_worker, args=(settings, listening, sender), kwargs={"verify": verify}
-        )
+        self.process = spawn.Process(target=run_worker, args=(settings, listening, sender))
         with _deferred_signals():
             self.process.start()
         sender.close()
@@ -137,8 +135,7 @@ class Supervisor:
         # Something may have cleaned up the temporary files.
         Path(os.environ[FOLDER_VARIABLE]).mkdir(exist_ok=True)
         for _ in range(self.number - len(self.workers)):
-            verify = self.is_ready or self.early_deaths > 0
-            self.workers.append(Worker(self.settings, self.listening, verify=verify))
+            self.workers.append(Worker(self.settings, self.listening))
 
     def _report_ready(self) -> None:
         if not self.is_ready and any(each.has_started() for each in self.workers):
@@ -172,7 +169,7 @@ class Supervisor:
 
 
 def run_worker(
-    settings: Settings, listening: socket.socket, started: "Connection[bool, Any]", *, verify: bool
+    settings: Settings, listening: socket.socket, started: "Connection[bool, Any]"
 ) -> None:
     """Answer requests in this process, a worker, until SIGTERM."""
     # When uvicorn has shut down, it sends its signal again, to whom it was for before.
@@ -181,7 +178,7 @@ def run_worker(
     log_to_stderr()
     from candgen.service.app import create_app  # noqa: PLC0415
 
-    app = create_app(settings, verify=verify, on_start=lambda: started.send(True))  # noqa: FBT003
+    app = create_app(settings, on_start=lambda: started.send(True))  # noqa: FBT003
     gc.freeze()  # the indexes stay in memory: garbage collection need not look at them again
     limits = settings.limits
     http: Any = Connections(limits.request_timeout, limits.connections)

@@ -47,18 +47,26 @@ class ServiceState:
     async def run(
         self,
         request: Request,
+        loaded: LoadedIndex,
         job: Job[T],
         work: float,
         *,
         short: bool = False,
         quick: bool = False,
     ) -> T:
-        """Return what a job returns: a short one at once, a long one in turns with others.
+        """Return what a job finds in an index: a short one at once, a long one in turns.
 
-        ``work`` is that of `Limits.work`. A long job ends early if its client disconnects.
+        ``work`` is that of `Limits.work`. A long job ends early if its client disconnects. Raises a
+        Problem if a file of the index was overwritten meanwhile.
         """
         if short:
-            return await self.executor.run(job, short=True, quick=quick)
+            result = await self.executor.run(job, short=True, quick=quick)
+        else:
+            result = await self._run_in_turns(request, job, work)
+        self.registry.confirm(loaded)
+        return result
+
+    async def _run_in_turns(self, request: Request, job: Job[T], work: float) -> T:
         place: Place = request.scope["candgen_place"]
         try:
             place.claim(work)
@@ -91,7 +99,7 @@ class ServiceState:
             yield from ()
             return parse(body)
 
-        return await self.run(request, job(), 0.0)
+        return await self._run_in_turns(request, job(), 0.0)
 
     def record(self, request: Request, loaded: LoadedIndex, mentions: int, candidates: int) -> None:
         """Record the size of a request for the access log and the metrics."""
