@@ -260,7 +260,9 @@ class TokenIndex:
         check_range("blocks.rank", self.blocks.tie_order, 0, len(self.entities) - 1)
         if not partial and len(self.blocks.tie_order) != len(self.entities):
             raise ValueError("the array blocks.rank has another length than entities")
-        if len(np.unique(self.blocks.tie_order)) < len(self.blocks.tie_order):
+        taken = np.zeros(len(self.entities), np.bool_)
+        taken[self.blocks.tie_order] = True
+        if np.count_nonzero(taken) < len(self.blocks.tie_order):
             raise ValueError("the array blocks.rank has the same place twice")
         check_array("sums", self.sums, np.float32, 2, len(self.vocabulary))
         check_finite("sums", self.sums)
