@@ -48,7 +48,6 @@ COVERED_BY = {
     "service/preview.py": "service/test_reconcile.py",
     "service/reconcile_queries.py": "service/test_reconcile.py",
     "service/reconcile_results.py": "service/test_reconcile.py",
-    "service/server.py": "service/test_attacks_start.py",
     "service/state.py": "service/test_api.py",
     "tables/folds.py": "tables/test_released.py",
     "tables/released_lines.py": "tables/test_released.py",

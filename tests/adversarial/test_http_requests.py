@@ -152,9 +152,10 @@ def assert_nothing_smuggled(service):
 # -- Upgrade --------------------------------------------------------------------------------------
 
 
-def test_a_head_with_an_upgrade_that_arrives_in_two_segments(service):
+def test_a_head_with_an_upgrade_that_arrives_in_two_segments(service, tried):
     """Cut at every byte: the body of a POST is never a request of its own."""
     head = FORM + LENGTH + JAVA + b"\r\n"
+    tried("requests", len(head))
     for place in range(1, len(head) + 1):
         found = talk(service.port, head[:place], head[place:] + SMUGGLED + LAST)
         assert statuses(found) == [415, 200], place
