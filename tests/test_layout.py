@@ -49,6 +49,7 @@ COVERED_BY = {
     "service/reconcile_queries.py": "service/test_reconcile.py",
     "service/reconcile_results.py": "service/test_reconcile.py",
     "service/state.py": "service/test_api.py",
+    "storage/index_replacement.py": "storage/test_index_folder.py",
     "tables/folds.py": "tables/test_released.py",
     "tables/released_lines.py": "tables/test_released.py",
     "wikidata/read_part.py": "wikidata/test_extract.py",

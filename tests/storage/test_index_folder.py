@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from candgen.errors import StorageError
-from candgen.storage import atomic, index_folder
+from candgen.storage import atomic, index_folder, index_replacement
 from tests.support.stored_indexes import (
     NAMES,
     assert_holds,
@@ -43,7 +43,7 @@ def test_an_index_without_arrays_and_inputs(tmp_path):
 
 
 def test_many_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr(index_folder, "_CHUNK", 7)
+    monkeypatch.setattr(index_replacement, "CHUNK", 7)
     index_folder.save(tmp_path / "x", **content())
     assert_holds(tmp_path / "x", content())
 
@@ -80,7 +80,7 @@ def test_everything_is_synced_before_the_manifest_is_renamed(folder, monkeypatch
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", replace)
     index_folder.save(folder, **content(2))
-    file, directory = ("sync", index_folder._TEMPORARY), ("sync", "fo.candgen")
+    file, directory = ("sync", index_replacement.TEMPORARY), ("sync", "fo.candgen")
     arrays = [step for name in NAMES for step in (file, ("rename", name.split(".")[0]))]
     assert events == [*arrays, directory, file, ("rename", "manifest"), directory]
 

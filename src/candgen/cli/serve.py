@@ -140,7 +140,7 @@ def serve(
 
 
 def _note(sentence: str) -> None:
-    """Print a line for people; the log, if stderr is no terminal, consists of JSON objects."""
+    """Print a line for people; the log, if stderr is not a terminal, consists of JSON objects."""
     if is_terminal(sys.stderr):
         note(sentence)
 

@@ -16,7 +16,8 @@ from candgen.generators.pivot.explanation import Shares
 from candgen.generators.registry import open_stored
 from candgen.protocols import Explains, ScoreBreakdown, covers, entity_ids_of, first_stage_of
 from candgen.storage import index_folder
-from candgen.storage.index_folder import MANIFEST, StoredIndex
+from candgen.storage.index_folder import StoredIndex
+from candgen.storage.index_replacement import MANIFEST
 from candgen.tables.entities import EntityTable, EntityText
 from candgen.tables.source_mentions import SourceMention
 

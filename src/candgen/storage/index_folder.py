@@ -15,29 +15,24 @@ A load compares every checksum, unless the record of verified indexes has these 
 """
 
 import contextlib
-import hashlib
 import io
-import itertools
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from candgen.errors import StorageError
 from candgen.storage.array_file import (
     ArrayFile,
-    array_file_name,
     check_array_file,
     check_sha256,
     is_array_file_name,
     map_array,
-    npy_header,
     open_regular_file,
     to_storable,
 )
@@ -48,20 +43,21 @@ from candgen.storage.atomic import (
     storage_errors,
     sync_folder,
 )
+from candgen.storage.index_replacement import (
+    MANIFEST,
+    TEMPORARY,
+    UNCHANGED,
+    Arrays,
+    names_in,
+    replace_index,
+)
 from candgen.storage.manifest import FORMAT, Manifest, read_manifest
 from candgen.storage.verification_record import fingerprint, is_recorded, record
 from candgen.storage.versions import version
 
-MANIFEST = "manifest.json"
-
-_TEMPORARY = "unfinished.candgen-tmp"
 _LOCK = ".candgen-lock"
-_CHUNK = 4 << 20  # bytes
 _MAX_ATTEMPTS = 100
 _HASHING_THREADS = 2
-_UNCHANGED = "the index that was there is unchanged"
-
-Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -119,12 +115,12 @@ def save(
     manifest = Manifest(kind, *checked, version(), files={})
     ready = {name: to_storable(folder, name, array) for name, array in arrays.items()}
     check_is_index_or_empty(folder)
-    state = _UNCHANGED if (folder / MANIFEST).exists() else ""
+    state = UNCHANGED if (folder / MANIFEST).exists() else ""
     with storage_errors(folder, "could not be written", state):
         is_new = _make_folder(folder)
         try:
             with _locked(folder):
-                files = _replace_index(folder, manifest, ready)
+                files = replace_index(folder, manifest, ready)
                 _record(folder, files)
         except BaseException:
             if is_new:
@@ -143,12 +139,12 @@ def amend(path: str | os.PathLike[str], prefix: str, arrays: Arrays) -> None:
     named = add_prefix(prefix, arrays)
     ready = {name: to_storable(folder, name, array) for name, array in named.items()}
     _open_manifest(folder).close()  # raises StorageError before anything is written
-    with storage_errors(folder, "could not be written", _UNCHANGED), _locked(folder):
+    with storage_errors(folder, "could not be written", UNCHANGED), _locked(folder):
         with _open_manifest(folder) as opened:
             manifest = read_manifest(folder / MANIFEST, opened)
         was_verified = is_recorded(_fingerprint(folder, manifest.files))
         kept = {n: file for n, file in manifest.files.items() if not n.startswith(f"{prefix}.")}
-        files = _replace_index(folder, replace(manifest, files=kept), ready)
+        files = replace_index(folder, replace(manifest, files=kept), ready)
         if was_verified:
             _record(folder, files)
 
@@ -222,7 +218,7 @@ def strip_prefix(prefix: str, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:
 def check_is_index_or_empty(folder: Path) -> None:
     """Raise StorageError if the folder holds anything but a candgen index."""
     try:
-        names = _names(folder)
+        names = names_in(folder)
     except FileNotFoundError:
         return
     except NotADirectoryError:
@@ -235,7 +231,7 @@ def check_is_index_or_empty(folder: Path) -> None:
         return
     # A first save that was killed, or an index whose manifest is damaged: only candgen's files.
     others = names - {MANIFEST}
-    if others and all(name in (_LOCK, _TEMPORARY) or is_array_file_name(name) for name in others):
+    if others and all(name in (_LOCK, TEMPORARY) or is_array_file_name(name) for name in others):
         return
     raise StorageError(
         f"{folder} is not empty and not a candgen index: remove it, or choose another path"
@@ -249,10 +245,6 @@ def _is_index_manifest(manifest: Path) -> bool:
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(content, dict) and content.get("format") == FORMAT
-
-
-def _names(folder: Path) -> set[str]:
-    return {entry.name for entry in folder.iterdir()}
 
 
 # ---------------------------------------------------------------- reading
@@ -362,73 +354,3 @@ def _locked(folder: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):
             path.unlink()
         lock.close()
-
-
-def _replace_index(folder: Path, manifest: Manifest, arrays: Arrays) -> dict[str, ArrayFile]:
-    """Write the arrays beside the files of the manifest, then a manifest of all; return them."""
-    before = _names(folder)
-    text = b""
-    try:
-        (folder / _TEMPORARY).unlink(missing_ok=True)  # of a save that was killed
-        written = {name: _write_array(folder, name, array) for name, array in arrays.items()}
-        files = {**manifest.files, **written}
-        sync_folder(folder)
-        text = replace(manifest, files=files).to_bytes()
-        _write_temporary(folder, [text])
-        (folder / _TEMPORARY).replace(folder / MANIFEST)
-        sync_folder(folder)
-    except BaseException as error:
-        state = _undo(folder, before, text)
-        if isinstance(error, OSError):
-            raise storage_error(folder, "could not be written", error, state) from error
-        raise
-    _delete_files(folder, keep={file.name for file in files.values()})
-    return files
-
-
-def _write_array(folder: Path, name: str, array: npt.NDArray[Any]) -> ArrayFile:
-    """Write one array to its file; return its entry in the manifest."""
-    header = npy_header(array.dtype.str, array.shape)
-    raw = array.reshape(-1).view(np.uint8)
-    chunks = (raw[at : at + _CHUNK].data for at in range(0, len(raw), _CHUNK))
-    digest = _write_temporary(folder, itertools.chain([header], chunks))
-    file = array_file_name(name, digest)
-    # Also over a file of that name, whose content may be damaged.
-    (folder / _TEMPORARY).replace(folder / file)
-    return ArrayFile(file, len(header) + len(raw), digest, array.dtype.str, array.shape)
-
-
-def _write_temporary(folder: Path, chunks: Iterable[bytes | memoryview]) -> str:
-    """Write and sync the temporary file; return the SHA-256 of its content."""
-    digest = hashlib.sha256()
-    with (folder / _TEMPORARY).open("xb") as file:
-        for chunk in chunks:
-            file.write(chunk)
-            digest.update(chunk)
-        file.flush()
-        os.fsync(file.fileno())
-    return digest.hexdigest()
-
-
-def _undo(folder: Path, before: set[str], text: bytes) -> str:
-    """Delete the files of a failed save; return the state of the index, for the message."""
-    try:
-        now = (folder / MANIFEST).read_bytes()
-    except FileNotFoundError:
-        now = None
-    except OSError:
-        return "the state of the index is not known: verify it"
-    # The interruption may have come right after the rename: only the disk can tell.
-    if now is not None and now == text:
-        return "the new index is in place, but a power cut may lose it: save it again"
-    _delete_files(folder, keep=before)
-    return "nothing was left behind" if now is None else _UNCHANGED
-
-
-def _delete_files(folder: Path, *, keep: set[str]) -> None:
-    """Delete the temporary file and the arrays that are not to be kept, as far as possible."""
-    with contextlib.suppress(OSError):
-        for name in _names(folder):
-            if name == _TEMPORARY or (is_array_file_name(name) and name not in keep):
-                with contextlib.suppress(OSError):
-                    (folder / name).unlink()
