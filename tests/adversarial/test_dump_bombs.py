@@ -5,9 +5,8 @@ Each command runs in a process of its own, whose memory the system measures.
 
 import bz2
 import gzip
-import os
 import subprocess
-import tempfile
+import sys
 
 import pytest
 
@@ -26,16 +25,29 @@ def packed(*texts):
     return b"".join(map(bz2.compress, texts))
 
 
+MEASURE = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+print(done.stdout + done.stderr, end="")
+sys.exit(done.returncode)
+"""
+
+
 def run(*arguments):
-    """The exit status of a command, what it printed, and its memory in kilobytes."""
-    with tempfile.TemporaryFile() as output:
-        started = subprocess.Popen(
-            command(*arguments), stdout=output, stderr=subprocess.STDOUT, env=environment()
-        )
-        _, status, used = os.wait4(started.pid, 0)
-        started.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0)
-        return started.returncode, output.read().decode(), used.ru_maxrss
+    """The exit status of a command, what it printed, and its memory in kilobytes.
+
+    A small process starts it: a child counts the memory of its parent as its own, until it is
+    another program.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, *command(*arguments)],
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    memory, _, output = done.stdout.partition("\n")
+    return done.returncode, output, int(memory)
 
 
 ZEROS = bz2.compress(bytes(BLOCK)) * 30  # 1.35 GB in 1.5 kB

@@ -18,7 +18,7 @@ def get(mirror, tmp_path):
     waits = []
 
     def run(*languages, **options):
-        settings = {"timeout": 0.3, "attempts": 4, "sleep": waits.append}
+        settings = {"timeout": 1.0, "attempts": 4, "sleep": waits.append}
         network = Network(**{**settings, **options.pop("network", {})})
         options = {"mirror": mirror.url, "contact": CONTACT, **options}
         return download(languages or ["fo"], tmp_path, network=network, **options)
