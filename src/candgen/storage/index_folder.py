@@ -203,6 +203,7 @@ def load(
 def add_prefix(prefix: str, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:
     """Return the same arrays, named ``prefix.name``, to store them inside something else.
 
+    >>> import numpy as np
     >>> sorted(add_prefix("first", {"keys": np.zeros(2), "counts": np.zeros(2)}))
     ['first.counts', 'first.keys']
     """
