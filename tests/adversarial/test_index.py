@@ -135,6 +135,7 @@ def test_a_forged_array_is_refused(valid, tmp_path, monkeypatch, tried, kind, ar
         ("pti", "fusion", "probabilities"),
         ("pti", "smoothing", 0.5),
         ("pti", "dropped", {}),
+        ("pti", "dropped", {"priors": 10**400, "posteriors": 0, "postings": 0}),
         ("wikipriors", "tiers", []),
         ("wikipriors", "released", 1),
         ("rerank", "depth", 0),

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from candgen.errors import ParameterError, check_whole_number
+from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
-from candgen.storage.validation import check_mapping, check_text, check_texts
+from candgen.storage.validation import check_count, check_mapping, check_text, check_texts
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.rows import MAX_TABLES
 from candgen.text.normalize import check_normalizer
@@ -90,4 +90,4 @@ def validate_shared(parameters: Mapping[str, Any], inputs: Mapping[str, Any]) ->
         check_text("a checksum", check_mapping("an input", described)["sha256"])
         for name, number in described.items():
             if name != "sha256":
-                check_whole_number(name, number, minimum=0)
+                check_count(name, number)

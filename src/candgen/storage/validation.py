@@ -48,6 +48,13 @@ def check_finite(name: str, array: Array) -> None:
     check_range(name, array, 0.0, np.finfo(np.float64).max)
 
 
+def check_count(name: str, value: object, *, minimum: int = 0) -> int:
+    """Return an integer of at most 64 bits; raise ValueError for anything else."""
+    if type(value) is not int or not minimum <= value < 1 << 63:
+        raise ValueError(f"{name} is {shown(value)}")
+    return value
+
+
 def check_text(name: str, value: object) -> str:
     """Return a string that can be encoded; raise ValueError for anything else."""
     if not isinstance(value, str) or any("\ud800" <= each <= "\udfff" for each in value):

@@ -23,7 +23,7 @@ from candgen.index.fusion import Fusion, build_index, check_fusion
 from candgen.index.token_index import TokenIndex
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
-from candgen.storage.validation import check_mapping
+from candgen.storage.validation import check_count, check_mapping
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.source_mentions import SourceMention, SourceMentions
 from candgen.text.normalize import check_normalizer, normalize_many
@@ -274,8 +274,8 @@ class PivotTokenIndex(IndexBase):
         if not set(parameters["languages"]) <= {*parameters["alpha"], parameters["target"]}:
             raise ValueError("a language has no alpha")
         for name, number in check_mapping("dropped", parameters["dropped"]).items():
-            check_whole_number(f"dropped {name}", number, minimum=0)
-        check_whole_number("dropped postings", parameters["dropped"]["postings"], minimum=0)
+            check_count(f"dropped {name}", number)
+        check_count("dropped postings", parameters["dropped"]["postings"])
         self.token_index.validate()
         layers = len(parameters["languages"]) if fusion == "probabilities" else 1
         if len(self.token_index.blocks.token_total) != layers:

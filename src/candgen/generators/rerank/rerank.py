@@ -31,7 +31,7 @@ from candgen.protocols import (
     no_progress,
 )
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
-from candgen.storage.validation import check_mapping
+from candgen.storage.validation import check_count, check_mapping
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.source_mentions import SourceMention
@@ -303,9 +303,9 @@ class Rerank(IndexBase):
 
     def validate(self) -> None:
         """Raise ValueError unless the second stage is as it is learned."""
-        check_whole_number("depth", self.depth)
+        check_count("depth", self.depth, minimum=1)
         for name, number in check_mapping("learned", self.learned).items():
-            check_whole_number(f"learned {name}", number, minimum=0)
+            check_count(f"learned {name}", number)
         _check_weights(self.stage.weights)
         self.stage.validate()
 
