@@ -265,7 +265,7 @@ def test_a_worker_that_is_stopped_ends_with_the_others(tmp_path):
 
 @linux
 def test_a_worker_is_ended_if_ctrl_c_comes_while_it_starts(monkeypatch):
-    """Otherwise it would be ended by nobody before the exit, where a stopped one hangs."""
+    """Otherwise nothing ends it before the exit of the parent, where a stopped worker hangs."""
     started = []
     start = processes.BaseProcess.start
 
