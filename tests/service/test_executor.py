@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
 from candgen.errors import ParameterError
+from candgen.index.interruption import check_interruption
 from candgen.service import executor as module
 from candgen.service.executor import Executor
 from candgen.service.problems import Problem
@@ -218,6 +219,60 @@ def test_at_the_deadline_the_client_is_told_and_the_thread_is_free(options):
             executor.close()
 
     assert asyncio.run(submit()) == "next"
+
+
+def one_long_search(ended):
+    """A job whose only piece lasts until it is interrupted, like a kernel that looks at a flag."""
+    try:
+        while True:
+            time.sleep(0.001)
+            check_interruption()
+    finally:
+        ended.set()
+    yield
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_at_the_deadline_the_search_in_progress_is_interrupted(short):
+    ended = threading.Event()
+
+    async def submit():
+        executor = Executor(0.1, 1)
+        try:
+            with pytest.raises(Problem, match=r"^timeout after 0\.1 seconds"):
+                await executor.run(one_long_search(ended), short=short)
+            assert await asyncio.to_thread(ended.wait, WAIT)
+            executor.timeout = WAIT
+            return await executor.run(pieces(1, name="next"), short=short)
+        finally:
+            executor.close()
+
+    assert asyncio.run(submit()) == "next"
+
+
+def test_a_client_that_disconnects_interrupts_its_own_search_only():
+    ended, gate = threading.Event(), threading.Event()
+
+    def other():
+        assert gate.wait(WAIT)
+        check_interruption()
+        yield
+        return "other"
+
+    async def submit():
+        executor = Executor(WAIT, 2)
+        try:
+            gone = asyncio.ensure_future(executor.run(one_long_search(ended)))
+            stays = asyncio.ensure_future(executor.run(other()))
+            await asyncio.sleep(0.05)
+            gone.cancel()
+            assert await asyncio.to_thread(ended.wait, WAIT)
+            gate.set()
+            return await stays
+        finally:
+            executor.close()
+
+    assert asyncio.run(submit()) == "other"
 
 
 def test_a_job_that_waits_is_given_up_at_its_deadline():

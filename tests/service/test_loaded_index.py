@@ -55,9 +55,27 @@ def test_an_index_is_quick_whatever_opening_it_took(tmp_path, monkeypatch):
         loaded = LoadedIndex.load("fo", str(tmp_path / "fo.candgen"))
     assert not loaded.is_quick()  # nothing is known yet
     list(loaded.search(["Vín"] * 2, 10))
-    assert not loaded.is_quick()  # two are not typical
+    assert not loaded.is_quick()  # two at once do not tell how long one takes
     list(loaded.search(["Vín"], 10))
     assert loaded.is_quick()
+
+
+def test_one_slow_search_makes_an_index_slow_for_a_while(tmp_path, monkeypatch):
+    save_toy(tmp_path / "fo.candgen")
+    loaded = LoadedIndex.load("fo", str(tmp_path / "fo.candgen"))
+
+    def ask(seconds):
+        clock = iter((0.0, seconds))
+        with monkeypatch.context() as patched:
+            patched.setattr("candgen.service.loaded_index.time.monotonic", lambda: next(clock))
+            list(loaded.search(["Vín"], 10))
+        return loaded.is_quick()
+
+    assert ask(0.001)
+    assert not ask(0.4)
+    again = [ask(0.001) for _ in range(100)]
+    assert again == sorted(again)  # from some search on
+    assert 10 < again.count(False) < 90
 
 
 @pytest.mark.parametrize(

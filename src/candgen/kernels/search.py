@@ -5,6 +5,9 @@ the sum over its tokens of each one's largest prior and posterior, and bounds co
 ``whole / 2**31``, every token's step rounded up to whole units. Groups of blocks are visited from
 the highest bound down; a group, and in it a block, is left out only if its bound is under the k-th
 best score so far. What is visited is scored from the postings themselves, in double precision.
+
+``stop`` is a flag that another thread may set: kernels look at it once a token or a group, so that
+they return within a fraction of a millisecond, with a result that must not be used.
 """
 
 from typing import NamedTuple
@@ -53,10 +56,12 @@ class Blocks(NamedTuple):
 
 
 @kernel
-def _bound_lists(blocks, tokens, steps, dense_row, bound):
+def _bound_lists(blocks, tokens, steps, dense_row, bound, stop):
     """Add the bounds of the tokens that have lists; returns how many have rows."""
     dense = 0
     for j in range(len(tokens)):
+        if stop[0]:
+            break
         t = tokens[j]
         row = np.searchsorted(blocks.dense_token, t)
         if row < len(blocks.dense_token) and blocks.dense_token[row] == t:
@@ -74,10 +79,12 @@ def _bound_lists(blocks, tokens, steps, dense_row, bound):
 
 
 @kernel
-def _bound_groups(blocks, steps, dense_row, bound, group_prior, group_bound):
+def _bound_groups(blocks, steps, dense_row, bound, group_prior, group_bound, stop):
     """Bound each group: its best block by the lists, plus the rows of dense tokens."""
     group_prior[:] = 0
     for j in range(len(dense_row)):
+        if stop[0]:
+            break
         step = steps[j, 0]
         row = blocks.group_prior[dense_row[j]]
         for g in range(len(group_prior)):
@@ -88,6 +95,8 @@ def _bound_groups(blocks, steps, dense_row, bound, group_prior, group_bound):
             best = max(best, bound[b])
         group_bound[g] = group_prior[g] + best
     for j in range(len(dense_row)):
+        if stop[0]:
+            break
         step = steps[j, 1]
         row = blocks.group_posterior[dense_row[j]]
         for g in range(len(group_bound)):
@@ -282,7 +291,7 @@ def _sort(score, tie, size):
 
 
 @kernel
-def _set_bounds(blocks, tokens, times, lam, bound, group_prior, group_bound, order, starts):
+def _set_bounds(blocks, tokens, times, lam, stop, bound, group_prior, group_bound, order, starts):
     """Bound every group; returns (steps and rows of the dense tokens, units per score, width)."""
     whole = 0.0
     for j in range(len(tokens)):
@@ -303,8 +312,8 @@ def _set_bounds(blocks, tokens, times, lam, bound, group_prior, group_bound, ord
         for b in range(len(bound)):
             bound[b] = step * blocks.background_level[b]
     dense_row = np.empty(len(tokens), np.int64)
-    dense_row = dense_row[: _bound_lists(blocks, tokens, steps, dense_row, bound)]
-    _bound_groups(blocks, steps, dense_row, bound, group_prior, group_bound)
+    dense_row = dense_row[: _bound_lists(blocks, tokens, steps, dense_row, bound, stop)]
+    _bound_groups(blocks, steps, dense_row, bound, group_prior, group_bound, stop)
     width = _order(group_bound, order, starts)
     return steps, dense_row, unit, width
 
@@ -317,6 +326,7 @@ def search(
     lam,
     least,
     prune,
+    stop,
     bound,
     group_prior,
     group_bound,
@@ -333,7 +343,7 @@ def search(
     """
     if prune:
         steps, dense_row, unit, width = _set_bounds(
-            blocks, tokens, times, lam, bound, group_prior, group_bound, order, starts
+            blocks, tokens, times, lam, stop, bound, group_prior, group_bound, order, starts
         )
     else:
         steps, dense_row, unit, width = np.empty((0, 2), np.uint32), np.empty(0, np.int64), 0.0, 0
@@ -355,6 +365,8 @@ def search(
     sink = np.empty(1, np.uint8)
     limit = np.uint32(1)  # a bound of 0 is a score of 0
     for g in order:
+        if stop[0]:
+            break
         if group_bound[g] < limit:
             if group_bound[g] + width < limit:
                 break
@@ -394,6 +406,7 @@ def search_rows(
     lam,
     least,
     prune,
+    stop,
     bound,
     group_prior,
     group_bound,
@@ -406,6 +419,8 @@ def search_rows(
     order = np.empty(len(group_bound), np.int64)
     starts = np.empty(BUCKETS + 1, np.int64)
     for i in range(len(start)):
+        if stop[0]:
+            break
         tokens = np.empty(token_room(end[i] - start[i], low, high, wildcard), np.int64)
         times = np.empty(len(tokens), np.float64)
         number = find_tokens(
@@ -419,6 +434,7 @@ def search_rows(
             lam,
             least,
             prune and number <= MAX_TOKENS,
+            stop,
             bound,
             group_prior,
             group_bound,

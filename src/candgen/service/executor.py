@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from candgen.errors import CandgenError
+from candgen.index.interruption import Interruption, interruptible
 from candgen.service.problems import Problem, busy
 
 T = TypeVar("T")
@@ -30,6 +31,7 @@ class LongJob:
     pieces: Job[Any]
     client: str
     deadline: float
+    interruption: Interruption
     place: tuple[bool, int]
     """Its place among the jobs of the client: before those that had a turn, then in order."""
     waits: bool = True
@@ -60,19 +62,20 @@ class Executor:
     ) -> T:
         """Return what a job returns; raise a Problem at the timeout.
 
-        After the timeout, or if the caller is cancelled, the job ends with its current piece. A
-        ``quick`` job runs in the event loop if no short job is unfinished: waking a thread would
-        take nearly as long again.
+        After the timeout, or if the caller is cancelled, the search in progress is interrupted and
+        the job ends. A ``quick`` job runs in the event loop if no short job is unfinished: waking a
+        thread would take nearly as long again.
         """
         deadline = time.monotonic() + self.timeout
+        interruption = Interruption()
         self._unfinished_short += short
         try:
             if quick and self._unfinished_short == short:
-                return _run_to_end(job, deadline)
+                return _run_to_end(job, deadline, interruption)
             async with asyncio.timeout(self.timeout):
                 if short:
-                    return await self._run_short(job, deadline)
-                return await self._run_long(job, deadline, client)
+                    return await self._run_short(job, deadline, interruption)
+                return await self._run_long(job, deadline, interruption, client)
         except TimeoutError:
             raise busy(
                 f"timeout after {self.timeout:g} seconds: send fewer or shorter mentions, or retry "
@@ -81,17 +84,20 @@ class Executor:
         except CandgenError as error:
             raise Problem(422, str(error)) from error
         finally:
+            interruption.set()
             self._unfinished_short -= short
 
-    async def _run_short(self, job: Job[T], deadline: float) -> T:
-        future = self._short.submit(_run_to_end, job, deadline)
+    async def _run_short(self, job: Job[T], deadline: float, interruption: Interruption) -> T:
+        future = self._short.submit(_run_to_end, job, deadline, interruption)
         try:
             return await asyncio.wrap_future(future)
         finally:
             future.cancel()
 
-    async def _run_long(self, pieces: Job[T], deadline: float, client: str) -> T:
-        job = LongJob(pieces, client, deadline, (False, next(self._number)))
+    async def _run_long(
+        self, pieces: Job[T], deadline: float, interruption: Interruption, client: str
+    ) -> T:
+        job = LongJob(pieces, client, deadline, interruption, (False, next(self._number)))
         with self._lock:
             self._admit(job)
         self._long.submit(self._give_turn)
@@ -152,7 +158,8 @@ def _run_for_a_turn(job: LongJob, end: float) -> bool:
         while not job.future.cancelled():
             if time.monotonic() > job.deadline:
                 raise TimeoutError
-            next(job.pieces)
+            with interruptible(job.interruption):
+                next(job.pieces)
             if time.monotonic() >= end:
                 return False
     except StopIteration as stop:
@@ -165,9 +172,9 @@ def _run_for_a_turn(job: LongJob, end: float) -> bool:
     return True
 
 
-def _run_to_end(job: Job[T], deadline: float) -> T:
+def _run_to_end(job: Job[T], deadline: float, interruption: Interruption) -> T:
     """Return what a job returns; raise TimeoutError if the deadline passes before its end."""
-    with contextlib.closing(job):
+    with contextlib.closing(job), interruptible(interruption):
         while time.monotonic() <= deadline:
             try:
                 next(job)

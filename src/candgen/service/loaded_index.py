@@ -75,8 +75,8 @@ class LoadedIndex:
     """Mentions to try it with."""
     checked: float = 0.0
     """When the files were checked."""
-    typical_seconds: float = float("inf")
-    """Moving average of the time of a search for one short mention."""
+    expected_seconds: float = float("inf")
+    """What a search for one short mention may take: see ``_measure``."""
     _cache: dict[str, tuple[list[EntityText], tuple[str, ...]]] = field(default_factory=dict)
 
     @classmethod
@@ -128,7 +128,7 @@ class LoadedIndex:
                 pass
             if isinstance(self.generator, Explains):
                 self.generator.explain(mention, entity)
-        self.typical_seconds = float("inf")  # those with compilation are not typical
+        self.expected_seconds = float("inf")  # those with compilation do not count
 
     @property
     def any_type(self) -> str:
@@ -197,12 +197,18 @@ class LoadedIndex:
             first = last
 
     def _measure(self, seconds: float) -> None:
-        typical = self.typical_seconds
-        self.typical_seconds = seconds if typical == float("inf") else 0.9 * typical + 0.1 * seconds
+        """Expect what a search took: more at once, less little by little.
+
+        In a large index some short mentions take a hundred times as long as others, and a client
+        may send only those.
+        """
+        before = self.expected_seconds
+        falling = seconds if before == float("inf") else 0.9 * before + 0.1 * seconds
+        self.expected_seconds = max(seconds, falling)
 
     def is_quick(self) -> bool:
         """Return whether a short search will probably take less time than waking a thread."""
-        return self.typical_seconds < MAX_QUICK_SECONDS
+        return self.expected_seconds < MAX_QUICK_SECONDS
 
     def break_down_scores(
         self, mention: str, entities: Sequence[str], *, lam: float | None = None

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from candgen.generators.neural import nearest as module
 from candgen.generators.neural.nearest import nearest, score, slack
+from candgen.index.interruption import Interruption, SearchInterruptedError, interruptible
 from tests.support import neural_oracle
 
 
@@ -115,3 +116,13 @@ def test_memory_is_that_of_a_few_blocks(k):
     assert found[0][:3].tolist() == [0, 50_000, 50_001]
     assert peak < 3 * block + 4 * kept
     assert 4 * len(queries) * len(vectors) > 3 * block or k > 30
+
+
+def test_an_interrupted_search_has_no_result():
+    vectors = unit(np.eye(3)).astype(np.float32)
+    interruption = Interruption()
+    with interruptible(interruption):
+        assert len(list(nearest(unit(np.eye(3)), vectors, 2))) == 3
+        interruption.set()
+        with pytest.raises(SearchInterruptedError):
+            list(nearest(unit(np.eye(3)), vectors, 2))

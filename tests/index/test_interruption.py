@@ -1,0 +1,94 @@
+"""A search can be interrupted from another thread, and ends without a result."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from candgen.index.interruption import (
+    Interruption,
+    SearchInterruptedError,
+    current_interruption,
+    interruptible,
+)
+from candgen.kernels import search as kernels
+from tests.support.worlds import large_world
+
+QUERIES = ["abcab", "ba", "cabbage", "abcabcabc"] * 50
+
+
+@pytest.fixture(scope="module")
+def index():
+    return large_world(3, entities=3000, letters="abcdef").index()
+
+
+def test_without_an_interruption_nothing_changes(index):
+    expected = index.candidates(QUERIES, 10)
+    with interruptible(Interruption()):
+        assert index.candidates(QUERIES, 10) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupted_search_has_no_result(index, threads):
+    interruption = Interruption()
+    interruption.set()
+    with interruptible(interruption), pytest.raises(SearchInterruptedError, match="interrupted"):
+        index.candidates(QUERIES, 10, threads=threads)
+    assert len(index.candidates(QUERIES, 10, threads=threads)) == len(QUERIES)
+
+
+def test_another_thread_interrupts_a_search(index):
+    interruption = Interruption()
+    timer = threading.Timer(0.05, interruption.set)
+    timer.start()
+    with interruptible(interruption), pytest.raises(SearchInterruptedError):
+        while True:  # the calls together last until the interruption
+            index.candidates(QUERIES, 10)
+    timer.join()
+
+
+def test_blocks_are_nested_and_belong_to_one_thread():
+    outer, inner = Interruption(), Interruption()
+    seen = []
+    with interruptible(outer):
+        with interruptible(inner):
+            assert current_interruption() is inner
+            other = threading.Thread(target=lambda: seen.append(current_interruption()))
+            other.start()
+            other.join()
+        assert current_interruption() is outer
+    assert seen[0] not in (outer, inner)
+    assert current_interruption() is seen[0]
+
+
+@pytest.mark.parametrize("prune", [True, False])
+def test_the_kernel_looks_at_the_flag_at_every_group(index, prune):
+    """The flag is a byte of the counter of groups, so that the first group sets it."""
+    token_index = index.token_index
+    tokens, times = token_index.tokens("abcab")
+    groups = len(token_index.blocks.block_start) // 8
+    work = np.zeros(3, np.int64)
+    flag = work.view(np.uint8)[:1] if np.little_endian else work.view(np.uint8)[7:8]
+
+    def search(stop, work):
+        return kernels.search(
+            token_index.blocks,
+            tokens,
+            times,
+            0.4,
+            0.0,
+            prune,
+            stop,
+            *token_index._scratch(),
+            np.empty(groups, np.int64),
+            np.empty(kernels.BUCKETS + 1, np.int64),
+            np.zeros(3000, np.float32),
+            np.zeros(3000, np.uint32),
+            work,
+        )
+
+    every = np.zeros(3, np.int64)
+    assert search(np.zeros(1, np.uint8), every) > 0
+    assert every[0] > 10
+    search(flag, work)
+    assert work[0] == 1
