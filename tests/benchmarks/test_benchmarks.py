@@ -54,7 +54,7 @@ COMMANDS = {
         "--repeats",
         "1",
     ],
-    "fairness": [*WORLD, "--clients", "0", "2", "--seconds", "0.5"],
+    "fairness": [*WORLD, "--clients", "0", "2", "--seconds", "0.5", "--kind", "one", "batch"],
     "index_size": [*WORLD, "--repeats", "1"],
     "neural": [
         "--data",

@@ -156,8 +156,9 @@ def bounds_and_scores(index: TokenIndex, query: str, lam: float):
     bound, group_prior, group_bound = (array.copy() for array in index._scratch())
     order = np.empty(len(group_bound), np.int64)
     starts = np.empty(kernels.BUCKETS + 1, np.int64)
+    stop = np.zeros(1, np.uint8)
     steps, rows, unit, _ = kernels._set_bounds(
-        index.blocks, tokens, times, lam, bound, group_prior, group_bound, order, starts
+        index.blocks, tokens, times, lam, stop, bound, group_prior, group_bound, order, starts
     )
     assert sorted(order) == list(range(len(order)))
     scores = np.zeros((len(bound), layout_kernels.BLOCK))
