@@ -16,8 +16,6 @@ import contextlib
 import itertools
 import json
 import multiprocessing
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -29,8 +27,8 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import numpy as np
-import psutil
 from measure import Report, add_size
+from serving import serving
 from synthetic_index import index_path
 
 import candgen
@@ -194,23 +192,6 @@ def large_clients(port: int, requests: Sequence[bytes], clients: int) -> Iterato
 # -- the command ----------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def service(path: Path, arguments: Sequence[str]) -> Iterator[tuple[int, psutil.Process]]:
-    """Run ``candgen serve`` with default limits; the block gets its port and its worker."""
-    command = [sys.executable, "-m", "candgen", "serve", str(path), "--port", "0", *arguments]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
-    ) as process:
-        try:
-            assert process.stdout is not None
-            port = int(process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
-            children = psutil.Process(process.pid).children()
-            (worker,) = (each for each in children if "spawn_main" in " ".join(each.cmdline()))
-            yield port, worker
-        finally:
-            process.terminate()
-
-
 def sample_names(generator: Any) -> list[str]:  # noqa: ANN401
     """Return names of entities of the index, at equal distances."""
     entities = entity_ids_of(generator)
@@ -278,7 +259,7 @@ def measure(path: Path, options: argparse.Namespace, report: Report) -> None:
         [{"entity": entity, "score": float(score)} for entity, score in answer]
         for answer in generator.candidates(names, K)
     ]
-    with service(path, options.serve) as (port, worker):
+    with serving(str(path), *options.serve) as (port, (worker,)):
         with urlopen(f"http://127.0.0.1:{port}/api/v1/indexes") as answer:
             limits = json.load(answer)["limits"]
         large = largest_requests(limits, names, generator)

@@ -19,8 +19,6 @@ import json
 import multiprocessing
 import socket
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -37,6 +35,7 @@ import psutil
 import uvicorn
 from fastapi import FastAPI
 from measure import Report, add_queries, add_repeats, add_size, in_turn
+from serving import Served, serving
 from synthetic_index import index_path
 from world import load_world, make_queries
 
@@ -175,50 +174,14 @@ def batch(mentions: Sequence[str]) -> bytes:
 # -- the servers ----------------------------------------------------------------------------------
 
 
-class Asked(NamedTuple):
-    """A server's port and the processes that answer."""
-
-    port: int
-    processes: list[psutil.Process]
-
-
 @contextlib.contextmanager
-def service(path: Path, workers: int) -> Iterator[Asked]:
-    """Run ``candgen serve``."""
-    command = [
-        sys.executable,
-        "-m",
-        "candgen",
-        "serve",
-        f"bench={path}",
-        "--port",
-        "0",
-        "--workers",
-        str(workers),
-        "--max-requests",
-        "256",
-    ]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
-    ) as process:
-        try:
-            assert process.stdout is not None
-            port = int(process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
-            children = psutil.Process(process.pid).children()
-            workers_of = [each for each in children if "spawn_main" in " ".join(each.cmdline())]
-            yield Asked(port, workers_of)
-        finally:
-            process.terminate()
-
-
-@contextlib.contextmanager
-def peer(make: Callable[[str], Any], path: Path) -> Iterator[Asked]:
+def peer(make: Callable[[str], Any], path: Path) -> Iterator[Served]:
     """Run an application with uvicorn in its own process."""
     here, there = multiprocessing.Pipe()
     process = SPAWN.Process(target=run_peer, args=(make, str(path), there), daemon=True)
     process.start()
     try:
-        yield Asked(here.recv(), [psutil.Process(process.pid)])
+        yield Served(here.recv(), [psutil.Process(process.pid)])
     finally:
         process.terminate()
         process.join()
@@ -282,7 +245,7 @@ def cpu(processes: Sequence[psutil.Process]) -> float:
 
 def load(
     pool: ProcessPoolExecutor,
-    asked: Asked,
+    asked: Served,
     requests: Sequence[bytes],
     connections: int,
     most: int,
@@ -309,7 +272,7 @@ def one_connection(
     pool: ProcessPoolExecutor,
     path: Path,
     mentions: Sequence[str],
-    asked: dict[str, Asked],
+    asked: dict[str, Served],
     repeats: int,
 ) -> list[dict[str, Any]]:
     """What a single mention costs a single client, the servers in turn."""
@@ -317,7 +280,7 @@ def one_connection(
     requests = [single(mention) for mention in mentions]
     some = itertools.cycle(range(0, len(mentions), ROUND))
 
-    def http(asked: Asked) -> Load:
+    def http(asked: Served) -> Load:
         first = next(some)
         return load(pool, asked, requests[first : first + ROUND], 1, ROUND, 60.0)
 
@@ -349,7 +312,7 @@ def one_connection(
 
 
 def many_connections(
-    pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Asked, seconds: float
+    pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Served, seconds: float
 ) -> list[dict[str, Any]]:
     """Requests per second and their latency, by connections and mentions per request."""
     many = min(BATCH, len(mentions))
@@ -395,7 +358,7 @@ class Memory(threading.Thread):
 
 
 def sustained_load(
-    pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Asked, seconds: float
+    pool: ProcessPoolExecutor, mentions: Sequence[str], asked: Served, seconds: float
 ) -> dict[str, Any]:
     """Errors, latency and memory under the largest number of connections."""
     memory = Memory(asked.processes)
@@ -439,7 +402,8 @@ def check(path: Path, port: int, mentions: Sequence[str]) -> None:
 def measure(path: Path, size: int, options: argparse.Namespace, report: Report) -> None:
     """All tables for one index."""
     mentions = make_queries(load_world(size), options.queries, seed=1)
-    with ProcessPoolExecutor(1, mp_context=SPAWN) as pool, service(path, options.workers) as ours:
+    arguments = [f"bench={path}", "--workers", str(options.workers), "--max-requests", "256"]
+    with ProcessPoolExecutor(1, mp_context=SPAWN) as pool, serving(*arguments) as ours:
         check(path, ours.port, mentions[:BATCH])
         load(pool, ours, [single(mention) for mention in mentions], 8, len(mentions), 60.0)
         with peer(plain, path) as route, peer(constant, path) as floor:

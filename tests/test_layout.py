@@ -34,6 +34,7 @@ COVERED_BY = {
     "kernels/counting.py": "index/test_token_index.py",
     "kernels/edit_model.py": "generators/rerank/test_edit_model.py",
     "kernels/fast_links.py": "wikipedia/markup/test_fast_links.py",
+    "kernels/heap.py": "index/test_token_index.py",
     "kernels/link_counter.py": "wikipedia/markup/test_link_counter.py",
     "kernels/score_breakdown.py": "generators/pivot/test_explanation.py",
     "kernels/search.py": "index/test_token_index.py",

@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
-from tests.support.serving import PATIENCE, Asking, build, eventually, everything, serving
+from tests.support.serving import PATIENCE, Asking, eventually, everything
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 PAGE = Path(__file__).parents[2] / "docs" / "service.md"
@@ -39,19 +39,6 @@ UPGRADES = {
     "of no connection": b"Upgrade: anything\r\n",
 }
 markers = count()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("http")
-    build(made / "fo.candgen")
-    return made
-
-
-@pytest.fixture(scope="module")
-def service(folder):
-    with serving(folder, folder / "fo.candgen") as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

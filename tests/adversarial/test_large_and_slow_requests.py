@@ -18,7 +18,6 @@ from tests.support.serving import (
     Asking,
     assert_problem,
     assert_raw_problem,
-    build,
     clients,
     eventually,
     everything,
@@ -29,13 +28,6 @@ from tests.support.serving import (
 WAIT = 4
 """--request-timeout, in seconds."""
 HEAD = b"POST /api/v1/candidates HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("attacks")
-    build(made / "fo.candgen")
-    return made
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from tests.support.serving import (
     OLD,
     assert_problem,
     assert_raw_problem,
-    build,
     eventually,
     everything,
     serving,
@@ -22,19 +21,6 @@ from tests.support.serving import (
 HEAD = b"POST /api/v1/candidates HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 KEY = "a-key-that-nobody-knows"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("requests")
-    build(made / "fo.candgen")
-    return made
-
-
-@pytest.fixture(scope="module")
-def service(folder):
-    with serving(folder, folder / "fo.candgen") as made:
-        yield made
 
 
 @pytest.fixture(autouse=True)

@@ -61,7 +61,7 @@ def test_pairs_are_summed_and_rare_ones_counted(tmp_path):
     assert list(MentionTable.read(tmp_path / "fo.parquet")) == [("Havn", "Q1", 3), ("á", "Q3", 4)]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk here")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_one_sentence():
     rows = pa.table([["a"], ["Q1"], [1]], schema=SCHEMA)
     with pytest.raises(StorageError) as raised:

@@ -154,9 +154,9 @@ def test_who_wants_no_more_ends_the_workers_at_once(tmp_path):
     def tasks():
         yield path
         number_in(path)
-        raise TableError("there is no more")
+        raise TableError("the second task is invalid")
 
-    with pytest.raises(TableError, match="there is no more"):
+    with pytest.raises(TableError, match="the second task is invalid"):
         list(run_in_parallel(sleepy, tasks(), workers=2))
     assert multiprocessing.active_children() == []
     assert not is_running(number_in(path))
@@ -255,9 +255,9 @@ def test_a_worker_that_is_stopped_ends_with_the_others(tmp_path):
     def tasks():
         yield path
         wait_until(lambda: is_stopped(number_in(path)))
-        raise TableError("there is no more")
+        raise TableError("the second task is invalid")
 
-    with pytest.raises(TableError, match="there is no more"):
+    with pytest.raises(TableError, match="the second task is invalid"):
         list(run_in_parallel(stopped, tasks(), workers=2))
     assert multiprocessing.active_children() == []
     assert not is_running(number_in(path))

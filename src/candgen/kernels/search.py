@@ -16,6 +16,7 @@ import numpy as np
 
 from candgen.kernels import kernel
 from candgen.kernels.blocks import BLOCK, BLOCK_BITS, ESCAPE, GROUP, GROUP_BITS
+from candgen.kernels.heap import keep, sort_heap
 from candgen.kernels.trie import find_tokens, gather, token_room
 
 BUCKETS = 512
@@ -235,62 +236,6 @@ def score_block(blocks, b, tokens, times, maybe, least, hits, prior, posterior):
 
 
 @kernel
-def _worse(score, tie, other_score, other_tie):
-    return score < other_score or (score == other_score and tie > other_tie)
-
-
-@kernel
-def _sift_down(score, tie, size, new_score, new_tie):
-    """Put a new entry in the place of the worst, which is the first, of a heap."""
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= size:
-            break
-        other = child + 1
-        if other < size and _worse(score[other], tie[other], score[child], tie[child]):
-            child = other
-        if not _worse(score[child], tie[child], new_score, new_tie):
-            break
-        score[i], tie[i] = score[child], tie[child]
-        i = child
-    score[i], tie[i] = new_score, new_tie
-
-
-@kernel
-def _sift_up(score, tie, size, new_score, new_tie):
-    """Put a new entry at the end of a heap, and up to where it belongs."""
-    i = size
-    while i > 0:
-        parent = (i - 1) >> 1
-        if not _worse(new_score, new_tie, score[parent], tie[parent]):
-            break
-        score[i], tie[i] = score[parent], tie[parent]
-        i = parent
-    score[i], tie[i] = new_score, new_tie
-
-
-@kernel
-def _keep(score, tie, size, new_score, new_tie):
-    """Offer an entry to a heap of the best; returns its size after that."""
-    if size < len(score):
-        _sift_up(score, tie, size, new_score, new_tie)
-        return size + 1
-    if _worse(score[0], tie[0], new_score, new_tie):
-        _sift_down(score, tie, size, new_score, new_tie)
-    return size
-
-
-@kernel
-def _sort(score, tie, size):
-    """Turn a heap into a list, the best first."""
-    for last in range(size - 1, 0, -1):
-        worst_score, worst_tie = score[0], tie[0]
-        _sift_down(score, tie, last, score[last], tie[last])
-        score[last], tie[last] = worst_score, worst_tie
-
-
-@kernel
 def _set_bounds(blocks, tokens, times, lam, stop, bound, group_prior, group_bound, order, starts):
     """Bound every group; returns (steps and rows of the dense tokens, units per score, width)."""
     whole = 0.0
@@ -386,11 +331,11 @@ def search(
                     exact += of_tokens + of_entities * blocks.background[e]
                 new = np.float32(exact)
                 if new > 0.0 and (size < len(score) or new >= score[0]):
-                    size = _keep(score, tie, size, new, blocks.tie_order[e])
+                    size = keep(score, tie, size, new, blocks.tie_order[e])
             if size == len(score):
                 # The slack covers the rounding of scores to single precision.
                 limit = np.uint32(max(1.0, (score[0] * (1 - 1e-6) - of_tokens) * unit))
-    _sort(score, tie, size)
+    sort_heap(score, tie, size)
     return size
 
 
