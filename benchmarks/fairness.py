@@ -7,7 +7,7 @@
 is as large as the limits allow, and send the next one as soon as they have an answer, also after a
 503 that tells them to wait. Meanwhile one client asks for one name at a time, and every answer is
 compared with that of the library. Before that, searches for the longest mentions allowed are
-interrupted, as at a deadline, and the time until they have ended is measured.
+cancelled, as at a deadline, and the time until they have ended is measured.
 """
 
 import argparse
@@ -32,12 +32,12 @@ from serving import serving
 from synthetic_index import index_path
 
 import candgen
-from candgen.index.interruption import Interruption, SearchInterruptedError, interruptible
+from candgen.index.cancellation import Cancellation, SearchCancelledError, cancelled_by
 from candgen.protocols import entity_ids_of
 
 K, MAX_K = 10, 100
 LONGEST, LONG_MENTIONS = 250, 40
-"""Characters of mentions whose searches are interrupted, and how many of them."""
+"""Characters of mentions whose searches are cancelled, and how many of them."""
 NAMES = 200
 """Names of the short requests."""
 PAUSE = 0.02
@@ -200,20 +200,20 @@ def sample_names(generator: Any) -> list[str]:  # noqa: ANN401
     return [name for name in names if len(name) <= 40][:NAMES]
 
 
-def interrupt(generator: Any, mention: str, seconds: float) -> float | None:  # noqa: ANN401
-    """Return how long a search lasted after its interruption; None if it ended before."""
-    interruption, times = Interruption(), []
+def cancel(generator: Any, mention: str, seconds: float) -> float | None:  # noqa: ANN401
+    """Return how long a search lasted after its cancellation; None if it ended before."""
+    cancellation, times = Cancellation(), []
 
     def set_now() -> None:
         times.append(time.monotonic())
-        interruption.set()
+        cancellation.set()
 
     timer = threading.Timer(seconds, set_now)
-    with interruptible(interruption):
+    with cancelled_by(cancellation):
         timer.start()
         try:
             generator.candidates([mention], MAX_K)
-        except SearchInterruptedError:
+        except SearchCancelledError:
             times.append(time.monotonic())
     timer.cancel()
     timer.join()
@@ -221,7 +221,7 @@ def interrupt(generator: Any, mention: str, seconds: float) -> float | None:  # 
 
 
 def measure_deadlines(generator: Any, names: Sequence[str]) -> list[dict[str, Any]]:  # noqa: ANN401
-    """Measure searches for long mentions, and how soon they end if they are interrupted."""
+    """Measure searches for long mentions, and how soon they end if they are cancelled."""
     text = itertools.cycle(" ".join(names) + " ")
     mentions = ["".join(itertools.islice(text, LONGEST)) for _ in range(LONG_MENTIONS)]
     whole = []
@@ -231,7 +231,7 @@ def measure_deadlines(generator: Any, names: Sequence[str]) -> list[dict[str, An
         whole.append(time.monotonic() - start)
     # At a third and at two thirds of the time that the search takes.
     ends = [
-        interrupt(generator, mention, taken * part)
+        cancel(generator, mention, taken * part)
         for mention, taken in zip(mentions, whole, strict=True)
         for part in (1 / 3, 2 / 3)
     ]
@@ -241,7 +241,7 @@ def measure_deadlines(generator: Any, names: Sequence[str]) -> list[dict[str, An
             "characters": LONGEST,
             "search, median ms": 1e3 * float(np.median(whole)),
             "longest ms": 1e3 * max(whole),
-            "interrupted": len(late),
+            "cancelled": len(late),
             "until the end, median ms": 1e3 * float(np.median(late)) if late else 0.0,
             "until the end, longest ms": 1e3 * max(late, default=0.0),
         }
@@ -253,7 +253,7 @@ def measure(path: Path, options: argparse.Namespace, report: Report) -> None:
     generator = candgen.load(path)
     names = sample_names(generator)
     deadlines = measure_deadlines(generator, names)
-    report.add(f"Searches that are interrupted at a deadline ({path.stem})", deadlines)
+    report.add(f"Searches that are cancelled at a deadline ({path.stem})", deadlines)
     short = [get(PATH, mention=name, k=K) for name in names]
     expected = [
         [{"entity": entity, "score": float(score)} for entity, score in answer]

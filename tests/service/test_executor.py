@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
 from candgen.errors import ParameterError
-from candgen.index.interruption import check_interruption
+from candgen.index.cancellation import check_cancellation
 from candgen.service import executor as module
 from candgen.service.executor import Executor
 from candgen.service.problems import Problem
@@ -222,18 +222,18 @@ def test_at_the_deadline_the_client_is_told_and_the_thread_is_free(options):
 
 
 def one_long_search(ended):
-    """A job whose only piece lasts until it is interrupted, like a kernel that looks at a flag."""
+    """A job whose only piece lasts until it is cancelled, like a kernel that looks at a flag."""
     try:
         while True:
             time.sleep(0.001)
-            check_interruption()
+            check_cancellation()
     finally:
         ended.set()
     yield
 
 
 @pytest.mark.parametrize("short", [False, True])
-def test_at_the_deadline_the_search_in_progress_is_interrupted(short):
+def test_at_the_deadline_the_search_in_progress_is_cancelled(short):
     ended = threading.Event()
 
     async def submit():
@@ -250,12 +250,12 @@ def test_at_the_deadline_the_search_in_progress_is_interrupted(short):
     assert asyncio.run(submit()) == "next"
 
 
-def test_a_client_that_disconnects_interrupts_its_own_search_only():
+def test_a_client_that_disconnects_cancels_its_own_search_only():
     ended, gate = threading.Event(), threading.Event()
 
     def other():
         assert gate.wait(WAIT)
-        check_interruption()
+        check_cancellation()
         yield
         return "other"
 

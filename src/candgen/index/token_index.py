@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from candgen.index.cancellation import current_cancellation
 from candgen.index.counts import Counts
-from candgen.index.interruption import current_interruption
 from candgen.index.layout import Background, bound_background, lay_out
 from candgen.index.layout_validation import validate_blocks
 from candgen.index.pooling import PooledCounts, smallest_kept
@@ -113,7 +113,7 @@ class TokenIndex:
     ) -> Hits:
         """Return the k best entities for each normalized text.
 
-        Raises SearchInterruptedError if the search runs in a block that is interrupted.
+        Raises SearchCancelledError if the search runs in a block that is cancelled.
         """
         k = min(k, len(self.entities))
         number = len(texts)
@@ -123,7 +123,7 @@ class TokenIndex:
             np.zeros(number, np.int64),
             np.zeros((number, 3), np.int64),
         )
-        interruption = current_interruption()
+        cancellation = current_cancellation()
         parts = [slice(i, i + ROWS_AT_ONCE) for i in range(0, number, ROWS_AT_ONCE)]
 
         def search_part(part: slice) -> None:
@@ -134,7 +134,7 @@ class TokenIndex:
                 float(lam),
                 smallest_kept(self.threshold),
                 prune,
-                interruption.flag,
+                cancellation.flag,
                 *self._scratch(),
                 *(array[part] for array in hits),
             )
@@ -146,7 +146,7 @@ class TokenIndex:
         else:
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(search_part, parts))
-        interruption.check()
+        cancellation.check()
         return hits
 
     def total(self, text: str, *, lam: float) -> float:

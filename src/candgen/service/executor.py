@@ -1,6 +1,6 @@
 """Jobs in threads, in pieces that take turns, with a timeout: long ones do not delay short ones.
 
-A job is a generator: it yields where it can be interrupted, and returns its result.
+A job is a generator: it yields where another may take its turn, and returns its result.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from candgen.errors import CandgenError
-from candgen.index.interruption import Interruption, interruptible
+from candgen.index.cancellation import Cancellation, cancelled_by
 from candgen.service.problems import Problem, busy
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ class LongJob:
     pieces: Job[Any]
     client: str
     deadline: float
-    interruption: Interruption
+    cancellation: Cancellation
     place: tuple[bool, int]
     """Its place among the jobs of the client: before those that had a turn, then in order."""
     waits: bool = True
@@ -62,20 +62,20 @@ class Executor:
     ) -> T:
         """Return what a job returns; raise a Problem at the timeout.
 
-        After the timeout, or if the caller is cancelled, the search in progress is interrupted and
+        After the timeout, or if the caller is cancelled, the search in progress is cancelled and
         the job ends. A ``quick`` job runs in the event loop if no short job is unfinished: waking a
         thread would take nearly as long again.
         """
         deadline = time.monotonic() + self.timeout
-        interruption = Interruption()
+        cancellation = Cancellation()
         self._unfinished_short += short
         try:
             if quick and self._unfinished_short == short:
-                return _run_to_end(job, deadline, interruption)
+                return _run_to_end(job, deadline, cancellation)
             async with asyncio.timeout(self.timeout):
                 if short:
-                    return await self._run_short(job, deadline, interruption)
-                return await self._run_long(job, deadline, interruption, client)
+                    return await self._run_short(job, deadline, cancellation)
+                return await self._run_long(job, deadline, cancellation, client)
         except TimeoutError:
             raise busy(
                 f"timeout after {self.timeout:g} seconds: send fewer or shorter mentions, or retry "
@@ -84,20 +84,20 @@ class Executor:
         except CandgenError as error:
             raise Problem(422, str(error)) from error
         finally:
-            interruption.set()
+            cancellation.set()
             self._unfinished_short -= short
 
-    async def _run_short(self, job: Job[T], deadline: float, interruption: Interruption) -> T:
-        future = self._short.submit(_run_to_end, job, deadline, interruption)
+    async def _run_short(self, job: Job[T], deadline: float, cancellation: Cancellation) -> T:
+        future = self._short.submit(_run_to_end, job, deadline, cancellation)
         try:
             return await asyncio.wrap_future(future)
         finally:
             future.cancel()
 
     async def _run_long(
-        self, pieces: Job[T], deadline: float, interruption: Interruption, client: str
+        self, pieces: Job[T], deadline: float, cancellation: Cancellation, client: str
     ) -> T:
-        job = LongJob(pieces, client, deadline, interruption, (False, next(self._number)))
+        job = LongJob(pieces, client, deadline, cancellation, (False, next(self._number)))
         with self._lock:
             self._admit(job)
         self._long.submit(self._give_turn)
@@ -158,7 +158,7 @@ def _run_for_a_turn(job: LongJob, end: float) -> bool:
         while not job.future.cancelled():
             if time.monotonic() > job.deadline:
                 raise TimeoutError
-            with interruptible(job.interruption):
+            with cancelled_by(job.cancellation):
                 next(job.pieces)
             if time.monotonic() >= end:
                 return False
@@ -172,9 +172,9 @@ def _run_for_a_turn(job: LongJob, end: float) -> bool:
     return True
 
 
-def _run_to_end(job: Job[T], deadline: float, interruption: Interruption) -> T:
+def _run_to_end(job: Job[T], deadline: float, cancellation: Cancellation) -> T:
     """Return what a job returns; raise TimeoutError if the deadline passes before its end."""
-    with contextlib.closing(job), interruptible(interruption):
+    with contextlib.closing(job), cancelled_by(cancellation):
         while time.monotonic() <= deadline:
             try:
                 next(job)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from candgen.generators.neural import nearest as module
 from candgen.generators.neural.nearest import nearest, score, slack
-from candgen.index.interruption import Interruption, SearchInterruptedError, interruptible
+from candgen.index.cancellation import Cancellation, SearchCancelledError, cancelled_by
 from tests.support import neural_oracle
 
 
@@ -118,11 +118,11 @@ def test_memory_is_that_of_a_few_blocks(k):
     assert 4 * len(queries) * len(vectors) > 3 * block or k > 30
 
 
-def test_an_interrupted_search_has_no_result():
+def test_a_cancelled_search_has_no_result():
     vectors = unit(np.eye(3)).astype(np.float32)
-    interruption = Interruption()
-    with interruptible(interruption):
+    cancellation = Cancellation()
+    with cancelled_by(cancellation):
         assert len(list(nearest(unit(np.eye(3)), vectors, 2))) == 3
-        interruption.set()
-        with pytest.raises(SearchInterruptedError):
+        cancellation.set()
+        with pytest.raises(SearchCancelledError):
             list(nearest(unit(np.eye(3)), vectors, 2))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from candgen.index.interruption import check_interruption
+from candgen.index.cancellation import check_cancellation
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
@@ -70,7 +70,7 @@ def _some(queries: Doubles, vectors: Floats, k: int) -> list[Nearest]:
     best = [NO_NEIGHBORS] * len(queries)
     rough = queries.astype(np.float32)
     for first in range(0, len(vectors), VECTORS_AT_ONCE):
-        check_interruption()
+        check_cancellation()
         block = vectors[first : first + VECTORS_AT_ONCE]
         cosines = rough @ block.T
         for row, query in enumerate(queries):

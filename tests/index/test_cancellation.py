@@ -1,15 +1,15 @@
-"""A search can be interrupted from another thread, and ends without a result."""
+"""A search can be cancelled from another thread, and ends without a result."""
 
 import threading
 
 import numpy as np
 import pytest
 
-from candgen.index.interruption import (
-    Interruption,
-    SearchInterruptedError,
-    current_interruption,
-    interruptible,
+from candgen.index.cancellation import (
+    Cancellation,
+    SearchCancelledError,
+    cancelled_by,
+    current_cancellation,
 )
 from candgen.kernels import search as kernels
 from tests.support.worlds import large_world
@@ -22,43 +22,43 @@ def index():
     return large_world(3, entities=3000, letters="abcdef").index()
 
 
-def test_without_an_interruption_nothing_changes(index):
+def test_without_a_cancellation_nothing_changes(index):
     expected = index.candidates(QUERIES, 10)
-    with interruptible(Interruption()):
+    with cancelled_by(Cancellation()):
         assert index.candidates(QUERIES, 10) == expected
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_interrupted_search_has_no_result(index, threads):
-    interruption = Interruption()
-    interruption.set()
-    with interruptible(interruption), pytest.raises(SearchInterruptedError, match="interrupted"):
+def test_a_cancelled_search_has_no_result(index, threads):
+    cancellation = Cancellation()
+    cancellation.set()
+    with cancelled_by(cancellation), pytest.raises(SearchCancelledError, match="cancelled"):
         index.candidates(QUERIES, 10, threads=threads)
     assert len(index.candidates(QUERIES, 10, threads=threads)) == len(QUERIES)
 
 
-def test_another_thread_interrupts_a_search(index):
-    interruption = Interruption()
-    timer = threading.Timer(0.05, interruption.set)
+def test_another_thread_cancels_a_search(index):
+    cancellation = Cancellation()
+    timer = threading.Timer(0.05, cancellation.set)
     timer.start()
-    with interruptible(interruption), pytest.raises(SearchInterruptedError):
-        while True:  # the calls together last until the interruption
+    with cancelled_by(cancellation), pytest.raises(SearchCancelledError):
+        while True:  # the calls together last until the cancellation
             index.candidates(QUERIES, 10)
     timer.join()
 
 
 def test_blocks_are_nested_and_belong_to_one_thread():
-    outer, inner = Interruption(), Interruption()
+    outer, inner = Cancellation(), Cancellation()
     seen = []
-    with interruptible(outer):
-        with interruptible(inner):
-            assert current_interruption() is inner
-            other = threading.Thread(target=lambda: seen.append(current_interruption()))
+    with cancelled_by(outer):
+        with cancelled_by(inner):
+            assert current_cancellation() is inner
+            other = threading.Thread(target=lambda: seen.append(current_cancellation()))
             other.start()
             other.join()
-        assert current_interruption() is outer
+        assert current_cancellation() is outer
     assert seen[0] not in (outer, inner)
-    assert current_interruption() is seen[0]
+    assert current_cancellation() is seen[0]
 
 
 @pytest.mark.parametrize("prune", [True, False])
