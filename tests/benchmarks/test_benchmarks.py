@@ -29,6 +29,7 @@ LIBRARY = {
     "recall_methods",
     "recall_results",
     "recall_tables",
+    "serving",
     "synthetic_dumps",
     "synthetic_index",
     "tfidf",
