@@ -1,10 +1,19 @@
-"""Admission: places for requests, and the work of large ones."""
+"""Admission: places for requests, the work of large ones, and how often they are refused."""
+
+import asyncio
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
-from candgen.service.admission import MAX_CLIENT_WORK, MAX_WORK, Admission
+from candgen.service import admission as module
+from candgen.service.admission import (
+    MAX_CLIENT_WORK,
+    MAX_WORK,
+    MIN_REFUSAL_DELAY,
+    REFUSALS_PER_SECOND,
+    Admission,
+)
 from candgen.service.problems import Problem
 from candgen.service.settings import Limits
 
@@ -67,3 +76,29 @@ def test_the_largest_request_has_the_work_1():
     limits = Limits()
     assert limits.work(limits.characters, limits.candidates) == 1.0
     assert 0 < limits.work(1, 1) < 0.001
+
+
+def test_refusals_wait_the_longer_the_more_of_them_there_are(monkeypatch):
+    delays = []
+
+    async def sleep(delay):
+        delays.append(delay)
+        await asyncio.Event().wait()
+
+    async def refuse(number):
+        admission = Admission(Limits(work_timeout=5.0))
+        waiting = [asyncio.ensure_future(admission.delay_refusal()) for _ in range(number)]
+        done, _ = await asyncio.wait(waiting, timeout=0.01)
+        assert not done
+        for each in waiting:
+            each.cancel()
+        await asyncio.wait(waiting)
+        return admission._refusals
+
+    monkeypatch.setattr(module.asyncio, "sleep", sleep)
+    number = 10 * REFUSALS_PER_SECOND
+    assert asyncio.run(refuse(number)) == 0  # those that are gone do not count
+    assert delays == sorted(delays)
+    assert delays[:REFUSALS_PER_SECOND] == [MIN_REFUSAL_DELAY] * REFUSALS_PER_SECOND
+    assert delays[4 * REFUSALS_PER_SECOND - 1] == 4.0
+    assert delays[-1] == 5.0  # not longer than the work could have taken

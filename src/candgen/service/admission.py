@@ -1,5 +1,6 @@
 """Which requests are let in: large ones may take half of the places, and their work is limited."""
 
+import asyncio
 from dataclasses import dataclass
 
 from candgen.service.problems import busy
@@ -9,6 +10,9 @@ MAX_WORK, MAX_CLIENT_WORK = 6.0, 4.0
 """The work of all large requests in progress, and of those of one client; that of a request is at
 most 1."""
 
+REFUSALS_PER_SECOND, MIN_REFUSAL_DELAY = 32, 1.0
+"""Large requests that are refused in a second, and the seconds after which one is at the least."""
+
 
 class Admission:
     """The requests in progress. A client is an address; behind a proxy all have the same one."""
@@ -16,6 +20,7 @@ class Admission:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.places: set[Place] = set()
+        self._refusals = 0
 
     def enter(self, client: str) -> "Place":
         """Give a request a place; raise a Problem if there is none."""
@@ -24,6 +29,19 @@ class Admission:
         place = Place(self, client)
         self.places.add(place)
         return place
+
+    async def delay_refusal(self) -> None:
+        """Wait before a large request is refused, the longer the more of them wait.
+
+        Clients that ignore Retry-After send the next large request at once. To read and refuse it
+        takes time of the event loop, which must not grow with the number of such clients.
+        """
+        self._refusals += 1
+        try:
+            delay = min(self._refusals / REFUSALS_PER_SECOND, self.limits.work_timeout)
+            await asyncio.sleep(max(delay, MIN_REFUSAL_DELAY))
+        finally:
+            self._refusals -= 1
 
 
 @dataclass(eq=False)

@@ -21,8 +21,6 @@ from candgen.service.settings import Settings
 
 T = TypeVar("T")
 
-REFUSAL_DELAY = 1.0
-"""Seconds after which a large request is refused, if the service is busy with others."""
 MAX_SHORT_BODY = 1 << 14
 """Bytes of a body that is parsed in the event loop."""
 
@@ -72,8 +70,7 @@ class ServiceState:
             place.claim(work)
         except Problem:
             place.leave()
-            # Clients that ignore Retry-After would keep the event loop busy with refusals.
-            await asyncio.sleep(REFUSAL_DELAY)
+            await place.admission.delay_refusal()
             raise
         running = asyncio.ensure_future(self.executor.run(job, client=place.client))
         gone = asyncio.ensure_future(_wait_for_disconnect(request))
