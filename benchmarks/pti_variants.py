@@ -19,7 +19,7 @@ from measure import Report, add_data, add_queries, add_repeats, cpu_time, in_tur
 
 from candgen.evaluation.metrics import recall
 from candgen.generators import METHODS
-from candgen.kernels.blocks import BLOCK_BITS
+from candgen.kernels.blocks import KEY_BITS
 from candgen.paper.corpus import Corpus, parse_pair
 from candgen.paper.published import PAIRS
 from candgen.protocols import Training, rank_golds
@@ -48,7 +48,7 @@ def figures(index: Any, dev: list[Query]) -> dict[str, Any]:  # noqa: ANN401
     """Return the size of an index and its recall on dev."""
     return {
         "entities": len(index.token_index.entities),
-        "tokens": len(np.unique(index.token_index.blocks.key >> BLOCK_BITS)),
+        "tokens": len(np.unique(index.token_index.blocks.key >> KEY_BITS)),
         "postings": index.token_index.postings,
         "bytes": bytes_of(index),
         "dev recall@30": recall(rank_golds(index, dev, K), K),

@@ -73,11 +73,12 @@ CHANGES = [
     ("pti", "blocks.list_start", value(-1, 2**31)),
     ("pti", "blocks.listed", value(0, 2**32 - 1)),  # far beyond the last block
     ("pti", "blocks.dense_token", value(-1, 2**32 - 1)),
-    ("pti", "blocks.dense", lambda array: array[:, :, :4]),
-    ("pti", "blocks.group_prior", lambda array: array.T),
+    ("pti", "blocks.dense", lambda array: array[:, :4]),
+    ("pti", "blocks.group", lambda array: np.zeros((len(array), 1), np.uint8)),
     ("pti", "blocks.rank", value(0, 2**32 - 1)),
     ("pti", "blocks.rank", zeros),
-    ("pti", "blocks.prior_scale", value(0, np.inf)),
+    ("pti", "blocks.scale", value(0, np.inf)),
+    ("pti", "blocks.bound_lam", value(0, np.nan)),
     ("pti", "sums", last_doubled),
     ("pti", "entities.offsets", value(1, 2**62)),
     ("pti", "entities.bytes", value(0, 0xFF)),  # not UTF-8

@@ -62,15 +62,13 @@ def test_blocks_are_nested_and_belong_to_one_thread():
 
 
 @pytest.mark.parametrize("prune", [True, False])
-def test_the_kernel_looks_at_the_flag_at_every_group(index, prune):
-    """The flag is a byte of the counter of groups, so that the first group sets it."""
+def test_the_kernel_looks_at_the_flag_at_every_block(index, prune):
+    """The flag is a byte of the counter of blocks, so that the first block sets it."""
     token_index = index.token_index
     tokens, times = token_index.tokens("abcab")
-    groups = len(token_index.blocks.block_start) // 8
-    work = np.zeros(3, np.int64)
-    flag = work.view(np.uint8)[:1] if np.little_endian else work.view(np.uint8)[7:8]
 
     def search(stop, work):
+        score, tie = np.zeros(3000, np.float32), np.zeros(3000, np.uint32)
         return kernels.search(
             token_index.blocks,
             tokens,
@@ -79,16 +77,16 @@ def test_the_kernel_looks_at_the_flag_at_every_group(index, prune):
             0.0,
             prune,
             stop,
-            *token_index._scratch(),
-            np.empty(groups, np.int64),
-            np.empty(kernels.BUCKETS + 1, np.int64),
-            np.zeros(3000, np.float32),
-            np.zeros(3000, np.uint32),
+            token_index._scratch(),
+            score,
+            tie,
             work,
         )
 
     every = np.zeros(3, np.int64)
     assert search(np.zeros(1, np.uint8), every) > 0
-    assert every[0] > 10
+    assert every[1] > 10
+    work = np.zeros(3, np.int64)
+    flag = work.view(np.uint8)[8:9] if np.little_endian else work.view(np.uint8)[15:16]
     search(flag, work)
-    assert work[0] == 1
+    assert work[1] == 1

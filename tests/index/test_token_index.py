@@ -1,6 +1,7 @@
 """The index against the oracle: ids, order and scores, whatever the path."""
 
 import random
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -9,9 +10,12 @@ from hypothesis import strategies as st
 
 import candgen
 from candgen.index import layout
+from candgen.index.layout import block_bits
 from candgen.index.token_index import TokenIndex
 from candgen.kernels import blocks as layout_kernels
 from candgen.kernels import search as kernels
+from candgen.kernels.bounds import add_group
+from candgen.kernels.scoring import CHUNK, prepare_query, score_block
 from tests.support.worlds import LAMS, World, large_world, mentions, worlds
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -25,12 +29,21 @@ def agree(found, expected):
     )
 
 
+LAYOUTS = {"flat": layout.MAX_FLAT_ENTITIES, "grouped": 0}
+
+
 @given(
-    worlds(), st.lists(mentions() | st.just(""), min_size=1, max_size=4), LAMS, st.integers(1, 20)
+    worlds(),
+    st.sampled_from(list(LAYOUTS)),
+    st.lists(mentions() | st.just(""), min_size=1, max_size=4),
+    LAMS,
+    st.integers(1, 20),
 )
 @SLOW
-def test_candidates_are_those_of_the_oracle(world, queries, lam, k):
-    oracle, index = world.oracle(), world.index()
+def test_candidates_are_those_of_the_oracle(world, form, queries, lam, k):
+    oracle = world.oracle()
+    with mock.patch.object(layout, "MAX_FLAT_ENTITIES", LAYOUTS[form]):
+        index = world.index()
     for answer, query in zip(index.candidates(queries, k, lam=lam), queries, strict=True):
         agree(answer, oracle.candidates(query, k, lam))
     for query in queries:
@@ -90,10 +103,15 @@ LARGE = {
 }
 
 
-@pytest.fixture(scope="module", params=LARGE)
+@pytest.fixture(scope="module", params=[(name, form) for name in LARGE for form in LAYOUTS])
 def large(request):
-    world = LARGE[request.param]
-    return world.oracle(), world.index(), _queries(world, 12)
+    """A world whose blocks have four entities, and the same with eight, in groups."""
+    name, form = request.param
+    world = LARGE[name]
+    with mock.patch.object(layout, "MAX_FLAT_ENTITIES", LAYOUTS[form]):
+        index = world.index()
+    assert index.token_index.blocks.group.shape[1] > 0 or form == "flat"
+    return world.oracle(), index, _queries(world, 12)
 
 
 def _queries(world: World, number: int) -> list[str]:
@@ -141,83 +159,101 @@ def test_pruning_prunes(large):
 @pytest.mark.parametrize("lam", [0.0, 0.2, 1.0, 50.0])
 def test_no_bound_is_under_a_score(large, lam):
     _, index, queries = large
+    check_bounds(index.token_index, queries, lam)
+
+
+def check_bounds(index: TokenIndex, queries: list[str], lam: float) -> None:
     for query in queries:
-        bound, groups, unit, scores = bounds_and_scores(index.token_index, query, lam)
-        assert np.all(bound * (1 + 1e-12) >= unit * scores.reshape(len(bound), -1).max(1))
-        assert np.all(groups >= bound.reshape(len(groups), -1).max(1))
+        bound, unit, scores = bounds_and_scores(index, query, lam)
+        within = bound < 65_535  # higher ones are not told apart
+        reached = unit * scores.reshape(len(bound), -1).max(1)
+        assert np.all(bound[within] >= reached[within] * (1 - 1e-6))
 
 
-def bounds_and_scores(index: TokenIndex, query: str, lam: float):
+def bounds_and_scores(index: TokenIndex, text: str, lam: float):
     """Of every block, the bound that search computes and the true scores.
 
     Without what smoothing adds to all alike, which bounds leave out.
     """
-    tokens, times = index.tokens(query)
-    bound, group_prior, group_bound = (array.copy() for array in index._scratch())
-    order = np.empty(len(group_bound), np.int64)
-    starts = np.empty(kernels.BUCKETS + 1, np.int64)
-    stop = np.zeros(1, np.uint8)
-    steps, rows, unit, _ = kernels._set_bounds(
-        index.blocks, tokens, times, lam, stop, bound, group_prior, group_bound, order, starts
-    )
-    assert sorted(order) == list(range(len(order)))
-    scores = np.zeros((len(bound), layout_kernels.BLOCK))
-    for block in range(len(bound)):
-        if block % layout_kernels.GROUP == 0:
-            group = block // layout_kernels.GROUP
-            sink = np.empty(1, np.uint8)
-            kernels._bound_blocks(index.blocks, steps, rows, group, group_prior[group], bound, sink)
-        prior = np.empty(layout_kernels.BLOCK)
-        posterior = np.empty((len(index.blocks.entity_total), layout_kernels.BLOCK))
-        least = index.threshold * (1 - 1e-9)
-        kernels.score_block(
-            index.blocks,
-            block,
-            tokens,
-            times,
-            kernels.make_filter(tokens),
-            least,
-            np.empty(16, np.int64),
-            prior,
-            posterior,
-        )
-        scores[block] = prior + lam * posterior[0]
-        if len(index.blocks.background):
-            first = block * layout_kernels.BLOCK
-            mine = index.blocks.background[first : first + layout_kernels.BLOCK]
-            scores[block] += lam * times.sum() * mine
-    return bound.astype(np.float64), group_bound, unit, scores
+    tokens, times = index.tokens(text)
+    blocks, stop = index.blocks, np.zeros(1, np.uint8)
+    scratch = kernels.Scratch(*(array.copy() for array in index._scratch()))
+    unit, row, step, grouped = kernels._set_bounds(blocks, tokens, times, lam, stop, scratch)
+    if grouped:
+        for group in range(len(scratch.group_bound)):
+            add_group(blocks.dense, row, step, group, scratch.bound)
+        of_blocks = scratch.bound.reshape(len(scratch.group_bound), -1)
+        assert np.all(scratch.group_bound >= of_blocks.max(1))
+    least = index.threshold * (1 - 1e-9)
+    bits, query = block_bits(blocks), prepare_query(blocks, tokens, times, lam, least)
+    scores = np.zeros(blocks.entity_total.shape[1])
+    for block in range(len(scratch.bound)):
+        score_block(blocks, block, query)
+        mine = np.arange(block << bits, (block + 1) << bits)
+        inside = mine & layout_kernels.KEY_MASK
+        scores[mine] = query.prior[inside] + lam * query.posterior[0, inside]
+        if len(blocks.background):
+            scores[mine] += lam * times.sum() * blocks.background[mine]
+    return scratch.bound.astype(np.float64), unit, scores
 
 
-def test_gaps_longer_than_sixteen_bits():
-    """A token in blocks 1, 65536, 65537 and 200,000: distances are walked in steps of 65,535."""
+@pytest.mark.parametrize("number", [1, 2, 128, 129, 1000])
+def test_every_token_of_a_query_has_a_slot_of_its_own(number):
+    rng = np.random.default_rng(number)
+    tokens = np.sort(rng.choice(1 << 20, number, replace=False)).astype(np.int64) + 1
+    total = np.ones((1, 1 << 21))
+    total.setflags(write=False)  # like that of an index
+    table = candgen.MentionTable.from_pairs([("Ey", "Q1")])
+    index = candgen.PivotTokenIndex.build(pivots={"fo": table}).token_index
+    blocks = index.blocks._replace(token_total=total)
+    query = prepare_query(blocks, tokens, np.ones(number), 0.4, 0.0)
+    factor = query.factor[np.arange(number) // CHUNK].astype(np.uint64)
+    at = (tokens.astype(np.uint64) * factor & np.uint64(0xFFFFFFFF)) >> np.uint64(32 - query.bits)
+    at += (np.arange(number) // CHUNK << query.bits).astype(np.uint64)
+    assert np.array_equal(query.slot[at], tokens)
+    assert np.array_equal(query.place[at], np.arange(number) % CHUNK)
+    assert np.count_nonzero(query.slot) == number
+
+
+def test_gaps_longer_than_twenty_four_bits():
+    """A distance of more than 2**24 - 1 blocks is walked in several entries of level 0."""
     blocks = np.array([1, 65_536, 65_537, 200_000])
     counts = np.array([1.0, 2.0, 3.0, 4.0])
-    block_start = np.searchsorted(blocks, np.arange(200_002))
-    key = np.zeros(len(blocks), np.uint32)  # token 0, the first entity of its block
+    block_start = np.searchsorted(blocks, np.arange(200_005))
+    key = (blocks * 4 & layout_kernels.KEY_MASK).astype(np.uint32)  # token 0, its first entity
     value = np.concatenate((counts, np.zeros(252)))
-    share = np.full(8 * 200_001, 1 / 8)
-    bounds, sums = layout._bounds(
-        layout.Postings(
-            block_start,
-            key,
-            np.arange(4, dtype=np.uint8),
-            value,
-            np.empty(0, np.int64),
-            np.empty(0),
-        ),
-        np.array([[10.0]]),
-        1 / share[np.newaxis],
-        0.0,
+    total = np.full((1, 4 * 200_004), 8.0)
+    postings = layout.Postings(
+        block_start, key, np.arange(4, dtype=np.uint8), value, np.empty(0, np.int64), np.empty(0)
     )
-    reached = np.cumsum(bounds.listed >> 16)
+    bounds, sums = layout._bounds(postings, np.array([[10.0]]), total, 2.0, 0.0)
+    reached = np.cumsum(bounds.listed >> 8)
     assert sums.ravel() == pytest.approx([1.0, 1.25])
-    assert len(reached) == 4 + 1 + 0 + 2
-    for block, n in zip(blocks, counts, strict=True):
-        entry = bounds.listed[reached == block][-1]
-        assert (entry >> 8 & 255) * bounds.prior_scale[0] == pytest.approx(n / 10, rel=1e-2)
-        assert (entry & 255) * bounds.posterior_scale[0] == pytest.approx(n / 8, rel=1e-2)
-    assert np.count_nonzero(bounds.listed & 0xFFFF) == len(blocks)
+    assert np.array_equal(reached, blocks)
+    levels = bounds.listed & 255
+    assert levels.astype(float) ** 2 * bounds.scale[0, 0] == pytest.approx(
+        counts / 10 + 2 * counts / 8, rel=1e-2
+    )
+    assert bounds.scale[0, 1] == pytest.approx(4 / 8)
+    with mock.patch.object(layout_kernels, "GAP", 65_535):
+        listed, size = np.zeros(9, np.uint32), 0
+        about = np.zeros((1, layout_kernels.SHARE + 1))
+        about[0, layout_kernels.MOST] = 1 / bounds.scale[0, 0]
+        about[0, [layout_kernels.ROW, layout_kernels.SHARE]] = -1, 1 / 10
+        layout_kernels.bound_tokens.py_func(
+            block_start[:-1].copy(),
+            1,
+            *postings,
+            1 / total,
+            0.0,
+            2.0,
+            about,
+            np.zeros((0, 0), np.uint8),
+            listed,
+        )
+        size = int(about[0, layout_kernels.SIZE])
+    assert size == 4 + 1 + 2
+    assert np.array_equal(np.cumsum(listed[:size] >> 8)[listed[:size] & 255 > 0], blocks)
 
 
 def test_a_long_mention():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from candgen.storage import index_folder
-from candgen.storage.manifest import render
+from candgen.storage.manifest import FORMAT_VERSION, render
 from tests.support.stored_indexes import assert_holds, content, refusal
 
 
@@ -41,15 +41,22 @@ def test_the_manifest_of_another_index(folder, tmp_path):
 
 def test_a_newer_format_says_upgrade(folder):
     def newer(manifest):
-        manifest.update(format_version=3, something_new=[])
+        manifest.update(format_version=FORMAT_VERSION + 1, something_new=[])
 
     rewrite(folder, newer)
     said = refusal(index_folder.load, folder)
-    assert "format 3, this one reads up to 2" in said
+    assert f"format {FORMAT_VERSION + 1}, this one reads {FORMAT_VERSION}" in said
     assert "upgrade" in said
     # It is an index nevertheless, so it may be replaced.
     index_folder.save(folder, **content())
     assert_holds(folder, content())
+
+
+@pytest.mark.parametrize("version", [1, FORMAT_VERSION - 1])
+def test_an_older_format_says_build_again(folder, version):
+    rewrite(folder, lambda manifest: manifest.update(format_version=version))
+    said = refusal(index_folder.load, folder)
+    assert f"format {version}, this one reads {FORMAT_VERSION}): build the index again" in said
 
 
 def entry(manifest):

@@ -65,9 +65,8 @@ def search_candidates(
             totals = np.array([index.total(text, lam=lam) for text in batch])
             hits.score[:] = hits.score / np.maximum(totals, 1e-300)[:, np.newaxis]
         # All rows together, because a call for each mention would be slower.
-        there = np.arange(hits.score.shape[1]) < hits.found[:, np.newaxis]
-        entities = index.ids(hits.tie_order[there])
-        every = list(map(Candidate, entities, hits.score[there].tolist()))
+        places, values = hits.flat()
+        every = list(map(Candidate, index.ids(places), values.tolist()))
         ends = np.cumsum(hits.found).tolist()
         answers += [every[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     return answers

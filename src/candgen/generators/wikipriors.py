@@ -17,10 +17,11 @@ from candgen.generators.index_base import IndexBase, summarize
 from candgen.generators.inputs import TARGET, collect_tables, describe_table, validate_shared
 from candgen.generators.tiers import ask_in_turn
 from candgen.index.counts import NoTokenError, count
+from candgen.index.layout import block_bits
 from candgen.index.pooling import pool
 from candgen.index.tie_order import tie_order
 from candgen.index.token_index import TokenIndex
-from candgen.kernels.blocks import BLOCK, BLOCK_BITS
+from candgen.kernels.blocks import KEY_BITS, KEY_MASK
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.storage.validation import check_texts
@@ -250,9 +251,9 @@ class PriorLists(NamedTuple):
     def of(cls, index: TokenIndex) -> "PriorLists":
         """Return the postings of an index by token, in double precision."""
         blocks = index.blocks
-        token = (blocks.key >> BLOCK_BITS).astype(np.int64)
+        token = (blocks.key >> KEY_BITS).astype(np.int64)
         block = np.repeat(np.arange(len(blocks.block_start) - 1), np.diff(blocks.block_start))
-        entity = block << BLOCK_BITS | (blocks.key & (BLOCK - 1))
+        entity = block << block_bits(blocks) & ~KEY_MASK | (blocks.key & KEY_MASK)
         n = blocks.value[blocks.code]
         n[blocks.escape_at] = blocks.escape_value
         size = np.bincount(token, minlength=len(index.vocabulary))
@@ -310,7 +311,7 @@ def _build_tier(
         return None
     progress("laying out", 0.0)
     pooled = pool(counts, dict.fromkeys(mine, 1.0), in_place=True)
-    index = TokenIndex.build(counts, pooled, threads=threads)
+    index = TokenIndex.build(counts, pooled, lam=0.0, threads=threads)
     return _Tier(index, counts.entities, counts.entity_of_row)
 
 

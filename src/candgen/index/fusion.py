@@ -34,6 +34,7 @@ def build_index(
     weights: Mapping[str, float],
     *,
     pivots: Collection[str],
+    lam: float,
     fusion: Fusion = "counts",
     smoothing: float = 0.0,
     threshold: float = 0.0,
@@ -42,7 +43,7 @@ def build_index(
 ) -> tuple[TokenIndex, PooledCounts]:
     """Return the index of languages mixed by counts or by probabilities, and the pooled counts.
 
-    ``in_place`` may overwrite the counts to save memory.
+    Search is fastest with ``lam``. ``in_place`` may overwrite the counts to save memory.
     """
     background = None
     if fusion == "counts":
@@ -52,7 +53,7 @@ def build_index(
             counts, weights, pivots=pivots, smoothing=smoothing, threshold=threshold
         )
     index = TokenIndex.build(
-        counts, pooled, threshold=threshold, threads=threads, background=background
+        counts, pooled, lam=lam, threshold=threshold, threads=threads, background=background
     )
     return index, pooled
 

@@ -14,6 +14,9 @@ from candgen.kernels.search import Blocks
 BLOCKS_PER_DENSE_TOKEN = 8
 """A token in more than one of this many blocks has a row of all blocks instead of a list."""
 
+MAX_FLAT_ENTITIES = 250_000
+"""Up to so many entities, blocks have four of them and no groups: bounding all is fast then."""
+
 TOKENS_AT_ONCE = 1 << 15
 
 Floats = npt.NDArray[np.float64]
@@ -47,14 +50,13 @@ class Background(NamedTuple):
 class Bounds(NamedTuple):
     """What bounds a token in a block: see ``Blocks``."""
 
-    prior_scale: npt.NDArray[np.float32]
-    posterior_scale: npt.NDArray[np.float32]
+    bound_lam: Floats
+    scale: npt.NDArray[np.float32]
     list_start: npt.NDArray[np.uint32] | npt.NDArray[np.int64]
     listed: npt.NDArray[np.uint32]
     dense_token: npt.NDArray[np.uint32]
     dense: npt.NDArray[np.uint8]
-    group_prior: npt.NDArray[np.uint8]
-    group_posterior: npt.NDArray[np.uint8]
+    group: npt.NDArray[np.uint8]
 
 
 def lay_out(
@@ -62,18 +64,20 @@ def lay_out(
     vocabulary: Vocabulary,
     tie_order: npt.NDArray[np.uint32],
     *,
+    lam: float,
     threshold: float,
     threads: int = 1,
 ) -> tuple[Blocks, Sums]:
     """Return the arrays of an index, and each token's sums of priors and of posteriors.
 
-    The tokens of ``pooled`` are overwritten, to save their memory.
+    Search is fastest with ``lam``. The tokens of ``pooled`` are overwritten, to save their memory.
     """
     postings = _postings(pooled, len(vocabulary), threads)
     layers, entities = pooled.entity_total.shape
-    entity_total = np.ones((layers, (len(postings.block_start) - 1) * kernels.BLOCK), np.float64)
+    places = (len(postings.block_start) - 1) << _block_bits(entities)
+    entity_total = np.ones((layers, places), np.float64)
     entity_total[:, :entities] = pooled.entity_total
-    bounds, sums = _bounds(postings, pooled.token_total, entity_total, threshold)
+    bounds, sums = _bounds(postings, pooled.token_total, entity_total, lam, threshold)
     return Blocks(
         child=vocabulary.child,
         symbol=vocabulary.symbol,
@@ -90,7 +94,7 @@ def bound_background(blocks: Blocks, background: Background) -> Blocks:
     room = blocks.entity_total.shape[1]
     of_entity = np.zeros(room, np.float64)
     of_entity[: len(background.entity)] = background.entity
-    most = of_entity.reshape(-1, kernels.BLOCK).max(axis=1)
+    most = of_entity.reshape(len(blocks.block_start) - 1, -1).max(axis=1)
     scale = max(float(most.max()) / 255 * (1 + 1e-6), 1e-30)
     return blocks._replace(
         token_background=background.token,
@@ -103,15 +107,15 @@ def bound_background(blocks: Blocks, background: Background) -> Blocks:
 def _postings(pooled: PooledCounts, tokens: int, threads: int) -> Postings:
     """Return the postings in the order of their blocks, which fill whole groups."""
     number = pooled.entity_total.shape[1]
-    groups = -(-number // (kernels.GROUP * kernels.BLOCK))
-    blocks = groups * kernels.GROUP
-    entities = np.minimum(np.arange(blocks + 1) * kernels.BLOCK, number)
+    block_bits = _block_bits(number)
+    blocks = -(-number // (kernels.GROUP << block_bits)) * kernels.GROUP
+    entities = np.minimum(np.arange(blocks + 1) << block_bits, number)
     block_start = pooled.indptr[entities]
     value, code_of = _codes(pooled)
     key = pooled.tokens  # a block is read whole before it is written
     layers = len(pooled.number)
     code = np.empty(layers * len(key), np.uint8)
-    bits = (tokens << kernels.BLOCK_BITS).bit_length()
+    bits = (tokens << kernels.KEY_BITS).bit_length()
 
     def fill(first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         room = layers * int(block_start[last] - block_start[first])  # not taken until written
@@ -119,6 +123,7 @@ def _postings(pooled: PooledCounts, tokens: int, threads: int) -> Postings:
         escapes = kernels.fill_blocks(
             first,
             last,
+            block_bits,
             pooled.indptr,
             pooled.tokens,
             pooled.number,
@@ -155,44 +160,55 @@ def _codes(pooled: PooledCounts) -> tuple[Floats, npt.NDArray[np.uint8]]:
 
 
 def _bounds(
-    postings: Postings, token_total: Floats, entity_total: Floats, threshold: float
+    postings: Postings, token_total: Floats, entity_total: Floats, lam: float, threshold: float
 ) -> tuple[Bounds, Sums]:
     """Bounds of all tokens in all blocks, and the sums of their entries, after thresholding."""
-    groups = (len(postings.block_start) - 1) // kernels.GROUP
+    blocks = len(postings.block_start) - 1
     layers, tokens = token_total.shape
     about = np.zeros((tokens, kernels.SHARE + layers), np.float64)
     about[:, kernels.SHARE :] = (1 / np.maximum(token_total, 1e-300)).T
-    read = (*postings, 1 / entity_total, smallest_kept(threshold), about)
+    read = (*postings, 1 / entity_total, smallest_kept(threshold), lam, about)
     lasts = range(TOKENS_AT_ONCE, tokens + TOKENS_AT_ONCE, TOKENS_AT_ONCE)
     reached = postings.block_start[:-1].copy()
     for last in lasts:
         kernels.measure_tokens(reached, last, *read)
-    # Rounded up, so that 255 steps reach the largest value also in single precision.
-    most = about[:, [kernels.PRIOR, kernels.POSTERIOR]].T
-    scale = np.where(most > 0, np.maximum(most / 255 * (1 + 1e-6), 1e-30), 0).astype(np.float32)
+    # Rounded up, so that the highest level reaches the largest value also in single precision.
+    most = about[:, kernels.MOST] / kernels.LEVELS**2 * (1 + 1e-6)
+    scale = np.empty((tokens, 2), np.float32)
+    scale[:, 0] = np.where(most > 0, np.maximum(most, 1e-30), 0)
+    scale[:, 1] = about[:, kernels.POSTERIOR] * (1 + 1e-6)
     sums = about[:, [kernels.PRIOR_SUM, kernels.POSTERIOR_SUM]].T.astype(np.float32, order="C")
     size = about[:, kernels.SIZE].astype(np.int64)
-    dense_token = np.flatnonzero(size > groups * kernels.GROUP / BLOCKS_PER_DENSE_TOKEN).astype(
-        np.uint32
-    )
+    dense_token = np.flatnonzero(size > blocks / BLOCKS_PER_DENSE_TOKEN).astype(np.uint32)
     size[dense_token] = 0
     list_start = np.concatenate(([0], np.cumsum(size)))
     with np.errstate(divide="ignore"):
-        about[:, [kernels.PRIOR, kernels.POSTERIOR]] = (1 / scale.astype(np.float64)).T
+        about[:, kernels.MOST] = 1 / scale[:, 0].astype(np.float64)
     about[:, kernels.SIZE] = list_start[:-1]
     about[:, kernels.PREVIOUS] = 0
     about[:, kernels.ROW] = -1
     about[dense_token, kernels.ROW] = np.arange(len(dense_token))
-    dense = np.zeros((groups, len(dense_token), kernels.GROUP), np.uint8)
-    grouped = np.zeros((2, len(dense_token), groups), np.uint8)
+    dense = np.zeros((len(dense_token), blocks), np.uint8)
     listed = np.empty(list_start[-1], np.uint32)
     reached = postings.block_start[:-1].copy()
     for last in lasts:
-        kernels.bound_tokens(reached, last, *read, dense, grouped[0], listed)
-    kernels.bound_groups(dense, grouped[1])
-    return Bounds(
-        scale[0], scale[1], _narrow(list_start), listed, dense_token, dense, grouped[0], grouped[1]
-    ), sums
+        kernels.bound_tokens(reached, last, *read, dense, listed)
+    groups = blocks // kernels.GROUP if entity_total.shape[1] > MAX_FLAT_ENTITIES else 0
+    group = np.empty((len(dense_token), groups), np.uint8)
+    kernels.bound_groups(dense, group)
+    own = np.array([lam], np.float64)
+    return Bounds(own, scale, _narrow(list_start), listed, dense_token, dense, group), sums
+
+
+def _block_bits(entities: int) -> int:
+    """Return the logarithm of how many entities a block has."""
+    return 2 if entities <= MAX_FLAT_ENTITIES else 3
+
+
+def block_bits(blocks: Blocks) -> int:
+    """Return the logarithm of how many entities a block of an index has."""
+    places: int = blocks.entity_total.shape[1]
+    return (places // (len(blocks.block_start) - 1)).bit_length() - 1
 
 
 def _narrow(places: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32] | npt.NDArray[np.int64]:

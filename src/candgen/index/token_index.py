@@ -21,14 +21,14 @@ import pyarrow as pa
 
 from candgen.index.cancellation import current_cancellation
 from candgen.index.counts import Counts
-from candgen.index.layout import Background, bound_background, lay_out
+from candgen.index.layout import Background, block_bits, bound_background, lay_out
 from candgen.index.layout_validation import validate_blocks
 from candgen.index.pooling import PooledCounts, smallest_kept
 from candgen.index.tie_order import tie_order, tie_order_of
 from candgen.index.vocabulary import Vocabulary
 from candgen.kernels import search as kernels
 from candgen.kernels import trie
-from candgen.kernels.blocks import BLOCK, BLOCK_BITS, GROUP_BITS
+from candgen.kernels.blocks import KEY_BITS, KEY_MASK
 from candgen.kernels.score_breakdown import counts_of_entities
 from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.storage.validation import check_array, check_finite, check_range
@@ -55,6 +55,14 @@ class Hits(NamedTuple):
     found: npt.NDArray[np.int64]
     work: npt.NDArray[np.int64]  # groups, blocks and postings looked at
 
+    def flat(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
+        """Return the places and the scores of all candidates, row after row."""
+        if len(self.found) == 1:  # a mask would take longer than the rest of a short call
+            (found,) = self.found.tolist()
+            return self.tie_order[0, :found], self.score[0, :found]
+        there = np.arange(self.score.shape[1]) < self.found[:, np.newaxis]
+        return self.tie_order[there], self.score[there]
+
 
 @dataclass(frozen=True)
 class TokenIndex:
@@ -78,14 +86,15 @@ class TokenIndex:
         counts: Counts,
         pooled: PooledCounts,
         *,
+        lam: float,
         threshold: float = 0.0,
         threads: int = 1,
         background: Background | None = None,
     ) -> "TokenIndex":
-        """Lay the pooled counts out for search."""
+        """Lay the pooled counts out for search, which is fastest with ``lam``."""
         ids, order = tie_order(counts.entities)
         blocks, sums = lay_out(
-            pooled, counts.vocabulary, order, threshold=threshold, threads=threads
+            pooled, counts.vocabulary, order, lam=lam, threshold=threshold, threads=threads
         )
         if background is not None:
             blocks = bound_background(blocks, background)
@@ -135,7 +144,7 @@ class TokenIndex:
                 smallest_kept(self.threshold),
                 prune,
                 cancellation.flag,
-                *self._scratch(),
+                self._scratch(),
                 *(array[part] for array in hits),
             )
 
@@ -185,9 +194,9 @@ class TokenIndex:
         if self.threshold == 0.0:
             return True
         number = self.number(place)
-        block = number >> BLOCK_BITS
+        block = number >> block_bits(self.blocks)
         keys = self.blocks.key[slice(*self.blocks.block_start[block : block + 2].tolist())]
-        tokens = keys[keys & (BLOCK - 1) == number & (BLOCK - 1)].astype(np.int64) >> BLOCK_BITS
+        tokens = keys[keys & KEY_MASK == number & KEY_MASK].astype(np.int64) >> KEY_BITS
         kept = self.contributions([number], tokens, np.ones(len(tokens)))
         prior, posterior = kept.sum(axis=(1, 2, 3)).tolist()
         return bool(prior > 0 or (lam > 0 and posterior > 0))
@@ -247,10 +256,6 @@ class TokenIndex:
         for name, old in STORED_AS.items():
             stored[name] = stored.pop(old)
         blocks = kernels.Blocks(**stored)
-        blocks = blocks._replace(  # older indexes have no axis for layers
-            token_total=np.atleast_2d(blocks.token_total),
-            entity_total=np.atleast_2d(blocks.entity_total),
-        )
         strings = StringTable(**strip_prefix("symbols", arrays)) if tokenizer.cutter else None
         vocabulary = Vocabulary(tokenizer, blocks.child, blocks.symbol, strings)
         entities = StringTable(**strip_prefix("entities", arrays))
@@ -274,13 +279,18 @@ class TokenIndex:
         check_array("sums", self.sums, np.float32, 2, len(self.vocabulary))
         check_finite("sums", self.sums)
 
-    def _scratch(self) -> tuple[npt.NDArray[np.uint32], ...]:
-        """Return memory for bounds, kept for each thread because fresh memory is slow."""
-        if not hasattr(self._local, "arrays"):
+    def _scratch(self) -> kernels.Scratch:
+        """Return working memory for a search, kept for each thread because fresh memory is slow."""
+        if not hasattr(self._local, "scratch"):
             blocks = len(self.blocks.block_start) - 1
-            groups = blocks >> GROUP_BITS
-            self._local.arrays = tuple(np.empty(n, np.uint32) for n in (blocks, groups, groups))
-        return self._local.arrays  # type: ignore[no-any-return]
+            self._local.scratch = kernels.Scratch(
+                bound=np.empty(blocks, np.uint16),
+                group_bound=np.empty(self.blocks.group.shape[1], np.uint16),
+                chosen=np.empty(self.blocks.group.shape[1], np.uint32),
+                after=np.empty(blocks, np.uint32),
+                bucket=np.empty(kernels.BUCKETS, np.uint32),
+            )
+        return self._local.scratch  # type: ignore[no-any-return]
 
 
 def _frozen(blocks: kernels.Blocks) -> kernels.Blocks:

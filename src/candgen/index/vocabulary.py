@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from candgen.errors import TableError
 from candgen.kernels import counting as kernels
-from candgen.kernels.blocks import BLOCK_BITS
+from candgen.kernels.blocks import KEY_BITS
 from candgen.storage.validation import check_array
 from candgen.tables.string_table import StringTable
 from candgen.text.tokenizers import (
@@ -31,8 +31,8 @@ from candgen.text.tokenizers import (
 
 Array = npt.NDArray[np.uint32]
 
-MAX_NODES = (1 << 32 - BLOCK_BITS) - 1
-"""The largest number of tokens: shifted by BLOCK_BITS, the number of each fits 32 bits."""
+MAX_NODES = (1 << 32 - KEY_BITS) - 1
+"""The largest number of tokens: shifted by KEY_BITS, the number of each fits 32 bits."""
 
 
 @dataclass(frozen=True)

@@ -13,3 +13,12 @@ def kernel(function):
         return nb.njit(nogil=True, cache=True)(function)
     except RuntimeError:
         return nb.njit(nogil=True)(function)
+
+
+def inner_kernel(function):
+    """Compile a kernel that allocates nothing, and that only other kernels call.
+
+    Numba counts references to arrays, also to those of a tuple, at every call: a tuple of twenty
+    arrays costs as much as scoring a block. Without its runtime, a function counts none.
+    """
+    return nb.njit(nogil=True, cache=True, _nrt=False)(function)

@@ -1,24 +1,28 @@
 """Kernels that lay postings out for search, and bound every token in every block.
 
-A block is eight neighbouring entities. Its postings stand together, ordered by token and then by
-entity. Of each token and block two bounds are kept, of the largest prior and of the largest
-posterior in the block, as bytes that count in steps of the token's own scale, rounded up.
+A block is four or eight neighbouring entities. Its postings stand together, ordered by token and
+then by entity. Of each token and block one byte is kept, the level: level**2 times the scale of the
+token is at least P(e|t) + lam * P(t|e) of every entity e of the block. The square root makes the
+steps small where values are small, as most are.
 """
 
 import numpy as np
 
 from candgen.kernels import kernel
 
-BLOCK_BITS = 3
-BLOCK = 1 << BLOCK_BITS
-GROUP_BITS = 3
+KEY_BITS = 3
+KEY_MASK = (1 << KEY_BITS) - 1
+"""A posting's key has the last three bits of its entity, which say where in its block it is."""
+MAX_BLOCK = 1 << KEY_BITS
+GROUP_BITS = 2
 GROUP = 1 << GROUP_BITS
-GAP = 0xFFFF
+GAP = 0xFFFFFF
+LEVELS = 255
 ESCAPE = 255
 
 # What is known of a token while bounds are made, side by side to cost one cache line; from SHARE on
 # there is one over its total in each layer.
-PRIOR, POSTERIOR, PRIOR_SUM, POSTERIOR_SUM, SIZE, PREVIOUS, ROW, SHARE = range(8)
+MOST, POSTERIOR, PRIOR_SUM, POSTERIOR_SUM, SIZE, PREVIOUS, ROW, SHARE = range(8)
 
 
 @kernel
@@ -47,7 +51,18 @@ def _sort(items, other, bits, counts):
 
 @kernel
 def fill_blocks(
-    first, last, indptr, tokens, numbers, code_of, bits, key, code, escape_at, escape_number
+    first,
+    last,
+    block_bits,
+    indptr,
+    tokens,
+    numbers,
+    code_of,
+    bits,
+    key,
+    code,
+    escape_at,
+    escape_number,
 ):
     """Write the postings of blocks first to last in order, with one-byte codes of their values.
 
@@ -59,14 +74,14 @@ def fill_blocks(
     counts = np.empty((4, 256), np.int64)
     entities = len(indptr) - 1
     for b in range(first, last):
-        start = indptr[min(entities, b << BLOCK_BITS)]
-        size = indptr[min(entities, (b + 1) << BLOCK_BITS)] - start
+        start = indptr[min(entities, b << block_bits)]
+        size = indptr[min(entities, (b + 1) << block_bits)] - start
         if size > room.shape[1]:
             room = np.empty((2, 2 * size), np.uint64)
         items = room[0, :size]
-        for e in range(b << BLOCK_BITS, min(entities, (b + 1) << BLOCK_BITS)):
+        for e in range(b << block_bits, min(entities, (b + 1) << block_bits)):
             for i in range(indptr[e], indptr[e + 1]):
-                posting = np.uint64((np.int64(tokens[i]) << BLOCK_BITS) | (e & (BLOCK - 1)))
+                posting = np.uint64((np.int64(tokens[i]) << KEY_BITS) | (e & KEY_MASK))
                 items[i - start] = (posting << np.uint64(32)) | np.uint64(i - start)
         items = _sort(items, room[1, :size], bits, counts)
         for i in range(size):
@@ -103,30 +118,36 @@ def measure_tokens(
     escape_value,
     entity_share,
     least,
+    lam,
     about,
 ):
-    """Measure tokens up to the last: largest prior and posterior, their sums, length of the list.
+    """Measure tokens up to the last: largest values, sums, length of the list.
 
     ``reached`` says how far each block has come, and is moved on. Tokens are taken some at a time,
     from all blocks, so that what is known ``about`` them stays in the cache.
     """
+    size = entity_share.shape[1] // len(reached)
     for b in range(len(reached)):
         before = np.uint64(0xFFFFFFFF)
+        first = b * size & ~KEY_MASK
         i = reached[b]
-        while i < block_start[b + 1] and key[i] >> BLOCK_BITS < last:
-            t = np.uint64(key[i] >> BLOCK_BITS)
-            e = (b << BLOCK_BITS) + (key[i] & (BLOCK - 1))
+        while i < block_start[b + 1] and key[i] >> KEY_BITS < last:
+            t = np.uint64(key[i] >> KEY_BITS)
+            e = first + (key[i] & KEY_MASK)
             prior = posterior = 0.0
             for layer in range(len(entity_share)):
                 n = _count(layer * len(key) + i, code, value, escape_at, escape_value)
                 prior += n * about[t, SHARE + layer]
                 posterior += n * entity_share[layer, e]
+            kept = 0.0
             if prior >= least:
                 about[t, PRIOR_SUM] += prior
-                about[t, PRIOR] = max(about[t, PRIOR], prior)
+                kept = prior
             if posterior >= least:
                 about[t, POSTERIOR_SUM] += posterior
                 about[t, POSTERIOR] = max(about[t, POSTERIOR], posterior)
+                kept += lam * posterior
+            about[t, MOST] = max(about[t, MOST], kept)
             if t != before:
                 about[t, SIZE] += 1 + (b - np.int64(about[t, PREVIOUS])) // GAP
                 about[t, PREVIOUS] = b
@@ -136,11 +157,14 @@ def measure_tokens(
 
 
 @kernel
-def _steps(probability, least, per_step):
-    """Return a probability in steps of a scale, rounded up; 0 if it is under the threshold."""
-    if probability < least:
+def _level(value, per_square):
+    """Return the lowest level whose square, over ``per_square``, is at least a value."""
+    if value == 0.0:
         return np.int64(0)
-    return min(np.int64(255), np.int64(np.ceil(probability * per_step)))
+    square = value * per_square
+    level = np.int64(np.ceil(np.sqrt(square)))
+    level += level * level < square
+    return min(np.int64(LEVELS), level)
 
 
 @kernel
@@ -155,56 +179,60 @@ def bound_tokens(
     escape_value,
     entity_share,
     least,
+    lam,
     about,
     dense,
-    group_prior,
     listed,
 ):
-    """Write the bounds of tokens up to the last, in their lists or, if dense, for all groups.
+    """Write the levels of tokens up to the last, in their lists or, if dense, for all blocks.
 
-    An entry of a list has the distance from the block before (16 bits) and the bounds of prior and
-    posterior. A distance too long for 16 bits is walked in several entries, whose bounds are 0.
-    Here PRIOR and POSTERIOR are steps per probability, and SIZE is the next place in the list.
+    An entry of a list has the distance from the block before (24 bits) and the level. A distance
+    too long for 24 bits is walked in several entries, whose levels are 0. Here MOST is squared
+    levels per value, and SIZE is the next place in the list.
     """
+    size = entity_share.shape[1] // len(reached)
     for b in range(len(reached)):
+        first = b * size & ~KEY_MASK
         i = reached[b]
-        group, inside = b >> GROUP_BITS, b & (GROUP - 1)
-        while i < block_start[b + 1] and key[i] >> BLOCK_BITS < last:
-            t = np.uint64(key[i] >> BLOCK_BITS)
-            most = most_posterior = 0.0
-            while i < block_start[b + 1] and key[i] >> BLOCK_BITS == t:
+        while i < block_start[b + 1] and key[i] >> KEY_BITS < last:
+            t = np.uint64(key[i] >> KEY_BITS)
+            most = 0.0
+            while i < block_start[b + 1] and key[i] >> KEY_BITS == t:
                 # As in measure_tokens: a function that both call makes both twice as slow.
-                e = (b << BLOCK_BITS) + (key[i] & (BLOCK - 1))
+                e = first + (key[i] & KEY_MASK)
                 prior = posterior = 0.0
                 for layer in range(len(entity_share)):
                     n = _count(layer * len(key) + i, code, value, escape_at, escape_value)
                     prior += n * about[t, SHARE + layer]
                     posterior += n * entity_share[layer, e]
-                most = max(most, prior)
-                most_posterior = max(most_posterior, posterior)
+                kept = prior if prior >= least else 0.0
+                if posterior >= least:
+                    kept += lam * posterior
+                most = max(most, kept)
                 i += 1
-            prior_steps = _steps(most, least, about[t, PRIOR])
-            steps = _steps(most_posterior, least, about[t, POSTERIOR])
+            level = _level(most, about[t, MOST])
             row = np.int64(about[t, ROW])
             if row >= 0:
-                dense[group, row, inside] = steps
-                group_prior[row, group] = max(group_prior[row, group], prior_steps)
+                dense[row, b] = level
                 continue
             distance = b - np.int64(about[t, PREVIOUS])
             place = np.int64(about[t, SIZE])
             while distance >= GAP:
-                listed[place] = GAP << 16
+                listed[place] = GAP << 8
                 place += 1
                 distance -= GAP
-            listed[place] = (distance << 16) | (prior_steps << 8) | steps
+            listed[place] = (distance << 8) | level
             about[t, SIZE] = place + 1
             about[t, PREVIOUS] = b
         reached[b] = i
 
 
 @kernel
-def bound_groups(dense, group_posterior):
-    """Write the largest posterior bound in each group of neighbouring blocks."""
-    for g in range(dense.shape[0]):
-        for row in range(dense.shape[1]):
-            group_posterior[row, g] = dense[g, row].max()
+def bound_groups(dense, group):
+    """Write the largest level in each group of neighbouring blocks."""
+    for row in range(dense.shape[0]):
+        for g in range(group.shape[1]):
+            most = np.uint8(0)
+            for b in range(g << GROUP_BITS, (g + 1) << GROUP_BITS):
+                most = max(most, dense[row, b])
+            group[row, g] = most

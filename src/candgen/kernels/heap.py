@@ -4,15 +4,15 @@ An entry is a score and a tie order; of equal scores, the lower tie order is bet
 ``tie`` have as many places as candidates are wanted.
 """
 
-from candgen.kernels import kernel
+from candgen.kernels import inner_kernel
 
 
-@kernel
+@inner_kernel
 def _worse(score, tie, other_score, other_tie):
     return score < other_score or (score == other_score and tie > other_tie)
 
 
-@kernel
+@inner_kernel
 def _sift_down(score, tie, size, new_score, new_tie):
     """Put a new entry in the place of the worst, which is the first, of a heap."""
     i = 0
@@ -30,7 +30,7 @@ def _sift_down(score, tie, size, new_score, new_tie):
     score[i], tie[i] = new_score, new_tie
 
 
-@kernel
+@inner_kernel
 def _sift_up(score, tie, size, new_score, new_tie):
     """Put a new entry at the end of a heap, and up to where it belongs."""
     i = size
@@ -43,7 +43,7 @@ def _sift_up(score, tie, size, new_score, new_tie):
     score[i], tie[i] = new_score, new_tie
 
 
-@kernel
+@inner_kernel
 def keep(score, tie, size, new_score, new_tie):
     """Offer an entry to a heap of ``size`` entries; returns its size after that."""
     if size < len(score):
@@ -54,7 +54,7 @@ def keep(score, tie, size, new_score, new_tie):
     return size
 
 
-@kernel
+@inner_kernel
 def sort_heap(score, tie, size):
     """Turn a heap into a list, the best first."""
     for last in range(size - 1, 0, -1):

@@ -3,8 +3,8 @@
 import numpy as np
 
 from candgen.kernels import kernel
-from candgen.kernels.blocks import BLOCK, BLOCK_BITS
-from candgen.kernels.search import posting
+from candgen.kernels.blocks import KEY_BITS, KEY_MASK
+from candgen.kernels.scoring import block_bits, posting
 from candgen.kernels.trie import find_tokens, token_room
 
 
@@ -16,12 +16,12 @@ def counts_of_entities(blocks, numbers, tokens, counts):
     """
     for i in range(len(numbers)):
         number = numbers[i]
-        block = number >> BLOCK_BITS
-        inside = number & (BLOCK - 1)
+        block = number >> block_bits(blocks)
+        inside = number & KEY_MASK
         for at in range(blocks.block_start[block], blocks.block_start[block + 1]):
-            if blocks.key[at] & (BLOCK - 1) != inside:
+            if blocks.key[at] & KEY_MASK != inside:
                 continue
-            token = np.int64(blocks.key[at] >> BLOCK_BITS)
+            token = np.int64(blocks.key[at] >> KEY_BITS)
             j = np.searchsorted(tokens, token)
             if j < len(tokens) and tokens[j] == token:
                 for layer in range(len(counts)):

@@ -3,11 +3,11 @@
 import numpy as np
 
 from candgen.kernels import kernel
-from candgen.kernels.blocks import BLOCK, BLOCK_BITS
+from candgen.kernels.blocks import KEY_BITS, KEY_MASK
 
 
 @kernel
-def find_invalid_posting(block_start, key, token_total, entities):
+def find_invalid_posting(block_start, key, token_total, entities, block_bits):
     """Return the first posting that is out of order, or of no entity or token; -1 if none is.
 
     Within a block keys rise. A token that occurs has a total above 0 in every layer, because
@@ -15,11 +15,14 @@ def find_invalid_posting(block_start, key, token_total, entities):
     """
     for b in range(len(block_start) - 1):
         before = np.int64(-1)
+        first = b << block_bits & ~KEY_MASK
         for i in range(block_start[b], block_start[b + 1]):
             here = np.int64(key[i])
-            token = here >> BLOCK_BITS
-            entity = (b << BLOCK_BITS) + (here & (BLOCK - 1))
-            if here <= before or token >= token_total.shape[1] or entity >= entities:
+            token = here >> KEY_BITS
+            entity = first + (here & KEY_MASK)
+            if here <= before or token >= token_total.shape[1]:
+                return i
+            if entity >> block_bits != b or entity >= entities:
                 return i
             for layer in range(token_total.shape[0]):
                 if not token_total[layer, token] > 0.0:
@@ -34,7 +37,7 @@ def find_invalid_list(list_start, listed, blocks):
     for token in range(len(list_start) - 1):
         block = np.int64(0)
         for at in range(list_start[token], list_start[token + 1]):
-            block += np.int64(listed[at] >> np.uint32(16))
+            block += np.int64(listed[at] >> np.uint32(8))
         if block >= blocks:
             return token
     return -1

@@ -17,9 +17,9 @@ from candgen.storage.array_file import ArrayFile
 from candgen.storage.atomic import storage_errors
 
 FORMAT = "candgen"
-FORMAT_VERSION = 2
-READABLE_VERSIONS = (1, 2)
-"""Version 1 had one layer of counts, and did not record that."""
+FORMAT_VERSION = 3
+"""Version 2 had other bounds. Only the newest version is read: to build an index again is simpler
+than to read two versions."""
 
 _FIELDS = {"candgen_version", "files", "format", "format_version", "inputs", "kind", "parameters"}
 
@@ -91,7 +91,12 @@ def _parse(path: Path, text: bytes) -> dict[str, Any]:
     if isinstance(version, int) and version > FORMAT_VERSION:
         raise StorageError(
             f"{path} was written by a newer candgen (format {version}, this one reads "
-            f"up to {FORMAT_VERSION}): upgrade candgen, or build the index again"
+            f"{FORMAT_VERSION}): upgrade candgen, or build the index again"
+        )
+    if isinstance(version, int) and 0 < version < FORMAT_VERSION:
+        raise StorageError(
+            f"{path} was written by an older candgen (format {version}, this one reads "
+            f"{FORMAT_VERSION}): build the index again"
         )
     content.pop("checksum", None)
     try:
@@ -99,6 +104,6 @@ def _parse(path: Path, text: bytes) -> dict[str, Any]:
         intact = render(content) == text
     except (ValueError, RecursionError):
         intact = False
-    if not intact or version not in READABLE_VERSIONS or set(content) != _FIELDS:
+    if not intact or version != FORMAT_VERSION or set(content) != _FIELDS:
         raise _damaged(path)
     return content

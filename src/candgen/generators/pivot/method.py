@@ -74,6 +74,7 @@ def ranks(
                 counts,
                 first.alpha,
                 pivots=training.pivots,
+                lam=max(every[i].lam for i in alike),
                 fusion=first.fusion,
                 smoothing=first.smoothing,
                 threshold=first.threshold,

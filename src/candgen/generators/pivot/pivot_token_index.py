@@ -130,6 +130,7 @@ class PivotTokenIndex(IndexBase):
             counts,
             {name: 1.0, **weights},
             pivots=pivots,
+            lam=lam,
             fusion=fusion,
             smoothing=smoothing,
             threshold=threshold,
