@@ -215,8 +215,8 @@ def test_every_token_of_a_query_has_a_slot_of_its_own(number):
     assert np.count_nonzero(query.slot) == number
 
 
-def test_gaps_longer_than_twenty_four_bits():
-    """A distance of more than 2**24 - 1 blocks is walked in several entries of level 0."""
+def test_gaps_longer_than_sixteen_bits():
+    """A token in blocks 1, 65536, 65537 and 200,000: distances are walked in steps of 65,535."""
     blocks = np.array([1, 65_536, 65_537, 200_000])
     counts = np.array([1.0, 2.0, 3.0, 4.0])
     block_start = np.searchsorted(blocks, np.arange(200_005))
@@ -224,36 +224,24 @@ def test_gaps_longer_than_twenty_four_bits():
     value = np.concatenate((counts, np.zeros(252)))
     total = np.full((1, 4 * 200_004), 8.0)
     postings = layout.Postings(
-        block_start, key, np.arange(4, dtype=np.uint8), value, np.empty(0, np.int64), np.empty(0)
+        block_start,
+        key,
+        np.arange(4, dtype=np.uint8),
+        value,
+        np.zeros(len(block_start), np.int64),
+        np.empty(0, np.int64),
+        np.empty(0),
     )
     bounds, sums = layout._bounds(postings, np.array([[10.0]]), total, 2.0, 0.0)
-    reached = np.cumsum(bounds.listed >> 8)
+    reached = np.cumsum(bounds.listed >> 16)
     assert sums.ravel() == pytest.approx([1.0, 1.25])
-    assert np.array_equal(reached, blocks)
-    levels = bounds.listed & 255
-    assert levels.astype(float) ** 2 * bounds.scale[0, 0] == pytest.approx(
-        counts / 10 + 2 * counts / 8, rel=1e-2
-    )
-    assert bounds.scale[0, 1] == pytest.approx(4 / 8)
-    with mock.patch.object(layout_kernels, "GAP", 65_535):
-        listed, size = np.zeros(9, np.uint32), 0
-        about = np.zeros((1, layout_kernels.SHARE + 1))
-        about[0, layout_kernels.MOST] = 1 / bounds.scale[0, 0]
-        about[0, [layout_kernels.ROW, layout_kernels.SHARE]] = -1, 1 / 10
-        layout_kernels.bound_tokens.py_func(
-            block_start[:-1].copy(),
-            1,
-            *postings,
-            1 / total,
-            0.0,
-            2.0,
-            about,
-            np.zeros((0, 0), np.uint8),
-            listed,
-        )
-        size = int(about[0, layout_kernels.SIZE])
-    assert size == 4 + 1 + 2
-    assert np.array_equal(np.cumsum(listed[:size] >> 8)[listed[:size] & 255 > 0], blocks)
+    assert len(reached) == 4 + 1 + 0 + 2
+    for block, n in zip(blocks, counts, strict=True):
+        entry = int(bounds.listed[reached == block][-1])
+        prior, posterior = (entry >> 8 & 255) ** 2, (entry & 255) ** 2
+        assert prior * bounds.scale[0, 0] == pytest.approx(n / 10, rel=1e-2)
+        assert posterior * bounds.scale[0, 1] == pytest.approx(n / 8, rel=1e-2)
+    assert np.count_nonzero(bounds.listed & 0xFFFF) == len(blocks)
 
 
 def test_a_long_mention():

@@ -33,6 +33,7 @@ class Postings(NamedTuple):
     key: npt.NDArray[np.uint32]
     code: npt.NDArray[np.uint8]
     value: Floats
+    escape_start: npt.NDArray[np.int64]
     escape_at: npt.NDArray[np.int64]
     escape_value: Floats
 
@@ -142,7 +143,18 @@ def _postings(pooled: PooledCounts, tokens: int, threads: int) -> Postings:
     escape_at = np.concatenate([at for at, _ in escaped])
     escape_value = pooled.values[np.concatenate([number for _, number in escaped])]
     order = np.argsort(escape_at, kind="stable")  # threads and layers come one after the other
-    return Postings(block_start, key, code, value, escape_at[order], escape_value[order])
+    escape_at = escape_at[order]
+    escape_start = first_escapes(block_start, layers, escape_at)
+    return Postings(block_start, key, code, value, escape_start, escape_at, escape_value[order])
+
+
+def first_escapes(
+    block_start: npt.NDArray[np.int64], layers: int, escape_at: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return where the escapes of each block begin, layer after layer, and where all end."""
+    postings = block_start[-1]
+    first = np.concatenate([layer * postings + block_start[:-1] for layer in range(layers)])
+    return np.append(np.searchsorted(escape_at, first), len(escape_at))
 
 
 def _codes(pooled: PooledCounts) -> tuple[Floats, npt.NDArray[np.uint8]]:
@@ -172,22 +184,15 @@ def _bounds(
     reached = postings.block_start[:-1].copy()
     for last in lasts:
         kernels.measure_tokens(reached, last, *read)
-    # Rounded up, so that the highest level reaches the largest value also in single precision.
-    most = about[:, kernels.MOST] / kernels.LEVELS**2 * (1 + 1e-6)
-    scale = np.empty((tokens, 2), np.float32)
-    scale[:, 0] = np.where(most > 0, np.maximum(most, 1e-30), 0)
-    scale[:, 1] = about[:, kernels.POSTERIOR] * (1 + 1e-6)
     sums = about[:, [kernels.PRIOR_SUM, kernels.POSTERIOR_SUM]].T.astype(np.float32, order="C")
     size = about[:, kernels.SIZE].astype(np.int64)
     dense_token = np.flatnonzero(size > blocks / BLOCKS_PER_DENSE_TOKEN).astype(np.uint32)
     size[dense_token] = 0
     list_start = np.concatenate(([0], np.cumsum(size)))
-    with np.errstate(divide="ignore"):
-        about[:, kernels.MOST] = 1 / scale[:, 0].astype(np.float64)
+    scale = _scales(about, dense_token)
     about[:, kernels.SIZE] = list_start[:-1]
+    about[dense_token, kernels.SIZE] = np.arange(len(dense_token))
     about[:, kernels.PREVIOUS] = 0
-    about[:, kernels.ROW] = -1
-    about[dense_token, kernels.ROW] = np.arange(len(dense_token))
     dense = np.zeros((len(dense_token), blocks), np.uint8)
     listed = np.empty(list_start[-1], np.uint32)
     reached = postings.block_start[:-1].copy()
@@ -198,6 +203,24 @@ def _bounds(
     kernels.bound_groups(dense, group)
     own = np.array([lam], np.float64)
     return Bounds(own, scale, _narrow(list_start), listed, dense_token, dense, group), sums
+
+
+def _scales(about: Floats, dense_token: npt.NDArray[np.uint32]) -> Sums:
+    """Return the scales of all tokens, and put levels per value in the place of largest values.
+
+    Rounded up, so that the highest level reaches the largest value also in single precision.
+    """
+    columns = [kernels.PRIOR, kernels.POSTERIOR, kernels.BOTH]
+    most = about[:, columns] * (1 + 1e-6)
+    scale = np.where(most > 0, np.maximum(most / kernels.LEVELS**2, 1e-30), 0).astype(np.float32)
+    with np.errstate(divide="ignore"):
+        about[:, columns] = 1 / scale.astype(np.float64)
+    is_list = np.ones(len(about), np.bool_)
+    is_list[dense_token] = False
+    about[is_list, kernels.BOTH] = 0.0
+    scale[dense_token, 0] = scale[dense_token, 2]
+    scale[dense_token, 1] = most[dense_token, 1]
+    return scale[:, :2].copy()
 
 
 def _block_bits(entities: int) -> int:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from candgen.index.layout import block_bits
+from candgen.index.layout import block_bits, first_escapes
 from candgen.kernels.blocks import ESCAPE, GROUP, MAX_BLOCK
 from candgen.kernels.search import Blocks
 from candgen.kernels.validation import find_invalid_escape, find_invalid_list, find_invalid_posting
@@ -53,6 +53,10 @@ def _validate_postings(blocks: Blocks) -> None:
         raise ValueError(f"posting {found} of the array blocks.key is invalid")
     if find_invalid_escape(blocks.code, ESCAPE, blocks.escape_at) >= 0:
         raise ValueError("the array blocks.escape_at does not list the escapes of blocks.code")
+    begins = first_escapes(blocks.block_start, layers, blocks.escape_at)
+    check_array("blocks.escape_start", blocks.escape_start, np.int64, len(begins))
+    if not np.array_equal(blocks.escape_start, begins):
+        raise ValueError("the array blocks.escape_start does not say where escapes begin")
 
 
 def _validate_bounds(blocks: Blocks) -> None:

@@ -286,9 +286,11 @@ class TokenIndex:
             self._local.scratch = kernels.Scratch(
                 bound=np.empty(blocks, np.uint16),
                 group_bound=np.empty(self.blocks.group.shape[1], np.uint16),
+                span=np.empty(-(-blocks // kernels.SPAN), np.uint16),
                 chosen=np.empty(self.blocks.group.shape[1], np.uint32),
                 after=np.empty(blocks, np.uint32),
                 bucket=np.empty(kernels.BUCKETS, np.uint32),
+                brought=np.empty(256, np.uint32),
             )
         return self._local.scratch  # type: ignore[no-any-return]
 

@@ -1,9 +1,11 @@
 """Kernels that lay postings out for search, and bound every token in every block.
 
 A block is four or eight neighbouring entities. Its postings stand together, ordered by token and
-then by entity. Of each token and block one byte is kept, the level: level**2 times the scale of the
-token is at least P(e|t) + lam * P(t|e) of every entity e of the block. The square root makes the
-steps small where values are small, as most are.
+then by entity. Of each token and block levels are kept, in bytes: level**2 times a scale of the
+token is at least the value of every entity of the block. The square root makes the steps small
+where values are small, as most are. Rare tokens have lists of blocks, with a level of the prior and
+one of the posterior; frequent ones have rows of all blocks, with a level of
+P(e|t) + lam * P(t|e).
 """
 
 import numpy as np
@@ -16,13 +18,13 @@ KEY_MASK = (1 << KEY_BITS) - 1
 MAX_BLOCK = 1 << KEY_BITS
 GROUP_BITS = 2
 GROUP = 1 << GROUP_BITS
-GAP = 0xFFFFFF
+GAP = 0xFFFF
 LEVELS = 255
 ESCAPE = 255
 
 # What is known of a token while bounds are made, side by side to cost one cache line; from SHARE on
 # there is one over its total in each layer.
-MOST, POSTERIOR, PRIOR_SUM, POSTERIOR_SUM, SIZE, PREVIOUS, ROW, SHARE = range(8)
+PRIOR, POSTERIOR, BOTH, PRIOR_SUM, POSTERIOR_SUM, SIZE, PREVIOUS, SHARE = range(8)
 
 
 @kernel
@@ -99,10 +101,13 @@ def fill_blocks(
 
 
 @kernel
-def _count(i, code, value, escape_at, escape_value):
-    """Return n(t, e) at a place of the codes: layer times postings, plus the posting."""
+def _count(i, begins, ends, code, value, escape_at, escape_value):
+    """Return n(t, e) at a place of the codes: layer times postings, plus the posting.
+
+    The escapes of its block and layer are ``begins`` to ``ends - 1``.
+    """
     if code[i] == ESCAPE:
-        return escape_value[np.searchsorted(escape_at, i)]
+        return escape_value[begins + np.searchsorted(escape_at[begins:ends], i)]
     return value[code[i]]
 
 
@@ -114,6 +119,7 @@ def measure_tokens(
     key,
     code,
     value,
+    escape_start,
     escape_at,
     escape_value,
     entity_share,
@@ -136,18 +142,22 @@ def measure_tokens(
             e = first + (key[i] & KEY_MASK)
             prior = posterior = 0.0
             for layer in range(len(entity_share)):
-                n = _count(layer * len(key) + i, code, value, escape_at, escape_value)
+                here = layer * len(reached) + b
+                begins, ends = escape_start[here], escape_start[here + 1]
+                at = layer * len(key) + i
+                n = _count(at, begins, ends, code, value, escape_at, escape_value)
                 prior += n * about[t, SHARE + layer]
                 posterior += n * entity_share[layer, e]
-            kept = 0.0
+            both = 0.0
             if prior >= least:
                 about[t, PRIOR_SUM] += prior
-                kept = prior
+                about[t, PRIOR] = max(about[t, PRIOR], prior)
+                both = prior
             if posterior >= least:
                 about[t, POSTERIOR_SUM] += posterior
                 about[t, POSTERIOR] = max(about[t, POSTERIOR], posterior)
-                kept += lam * posterior
-            about[t, MOST] = max(about[t, MOST], kept)
+                both += lam * posterior
+            about[t, BOTH] = max(about[t, BOTH], both)
             if t != before:
                 about[t, SIZE] += 1 + (b - np.int64(about[t, PREVIOUS])) // GAP
                 about[t, PREVIOUS] = b
@@ -175,6 +185,7 @@ def bound_tokens(
     key,
     code,
     value,
+    escape_start,
     escape_at,
     escape_value,
     entity_share,
@@ -186,9 +197,10 @@ def bound_tokens(
 ):
     """Write the levels of tokens up to the last, in their lists or, if dense, for all blocks.
 
-    An entry of a list has the distance from the block before (24 bits) and the level. A distance
-    too long for 24 bits is walked in several entries, whose levels are 0. Here MOST is squared
-    levels per value, and SIZE is the next place in the list.
+    An entry of a list has the distance from the block before (16 bits) and the levels of prior and
+    posterior. A distance too long for 16 bits is walked in several entries, whose levels are 0.
+    Here PRIOR, POSTERIOR and BOTH are squared levels per value, BOTH is 0 for tokens with lists,
+    and SIZE is the next place in the list, or the row.
     """
     size = entity_share.shape[1] // len(reached)
     for b in range(len(reached)):
@@ -196,32 +208,38 @@ def bound_tokens(
         i = reached[b]
         while i < block_start[b + 1] and key[i] >> KEY_BITS < last:
             t = np.uint64(key[i] >> KEY_BITS)
-            most = 0.0
+            most = most_posterior = most_both = 0.0
             while i < block_start[b + 1] and key[i] >> KEY_BITS == t:
                 # As in measure_tokens: a function that both call makes both twice as slow.
                 e = first + (key[i] & KEY_MASK)
                 prior = posterior = 0.0
                 for layer in range(len(entity_share)):
-                    n = _count(layer * len(key) + i, code, value, escape_at, escape_value)
+                    here = layer * len(reached) + b
+                    begins, ends = escape_start[here], escape_start[here + 1]
+                    at = layer * len(key) + i
+                    n = _count(at, begins, ends, code, value, escape_at, escape_value)
                     prior += n * about[t, SHARE + layer]
                     posterior += n * entity_share[layer, e]
-                kept = prior if prior >= least else 0.0
-                if posterior >= least:
-                    kept += lam * posterior
-                most = max(most, kept)
+                if prior < least:
+                    prior = 0.0
+                if posterior < least:
+                    posterior = 0.0
+                most = max(most, prior)
+                most_posterior = max(most_posterior, posterior)
+                most_both = max(most_both, prior + lam * posterior)
                 i += 1
-            level = _level(most, about[t, MOST])
-            row = np.int64(about[t, ROW])
-            if row >= 0:
-                dense[row, b] = level
+            place = np.int64(about[t, SIZE])
+            if about[t, BOTH] > 0.0:
+                dense[place, b] = _level(most_both, about[t, BOTH])
                 continue
             distance = b - np.int64(about[t, PREVIOUS])
-            place = np.int64(about[t, SIZE])
             while distance >= GAP:
-                listed[place] = GAP << 8
+                listed[place] = GAP << 16
                 place += 1
                 distance -= GAP
-            listed[place] = (distance << 8) | level
+            levels = _level(most, about[t, PRIOR]) << 8
+            levels |= _level(most_posterior, about[t, POSTERIOR])
+            listed[place] = (distance << 16) | levels
             about[t, SIZE] = place + 1
             about[t, PREVIOUS] = b
         reached[b] = i

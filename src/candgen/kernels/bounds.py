@@ -1,7 +1,7 @@
 """Kernels that bound the score of a mention in every block, or in every group of blocks.
 
 A bound is a whole number of 16 bits, in units of its mention. A token brings to a block
-level**2 * step / 2**16 units, rounded up; the level is the byte that the index has for them.
+level**2 * step / 2**16 units, rounded up; the level is a byte that the index has for them.
 Sums that do not fit stay at 65,535, which no limit exceeds: such a block is always looked at.
 """
 
@@ -14,6 +14,7 @@ from candgen.kernels.prefetch import prefetch
 TILE = 4096
 """Blocks that are bounded at a time, so that their bounds stay in the fastest cache."""
 MOST = np.uint16(65535)
+SQUARE = float(LEVELS * LEVELS)
 SHARPNESS = 4.0
 """How many times the largest bound of a mention all its tokens together could reach. Real bounds
 are far from reaching it: with 4, their units are four times as fine."""
@@ -39,67 +40,96 @@ def dense_row(blocks, t):
 
 
 @inner_kernel
-def measure_steps(blocks, tokens, times, lam, row, step, extra):
-    """Write the row and the step of each token; returns (units per score, units of every block).
+def prefetch_tokens(blocks, tokens):
+    """Ask for what the index has of each token: they are far apart in memory."""
+    for t in tokens:
+        prefetch(blocks.list_start, t)
+        prefetch(blocks.scale, 2 * t)
+        prefetch(blocks.token_total, t)
 
-    Levels are those of P(e|t) + own * P(t|e), ``own`` being the lam that the index was built with.
-    They bound every smaller lam too. For a larger one, lists add (lam - own) * the token's largest
-    posterior, ``extra``, and rows are multiplied by lam / own: in frequent tokens the posterior
-    is nearly all, so that this is close. Without an own lam, rows add like lists, to all blocks.
+
+@inner_kernel
+def measure_steps(blocks, tokens, times, lam, row, step):
+    """Write the row and the steps of each token; returns (units per score, units of every block).
+
+    Lists have a level of the prior and one of the posterior, and so two steps. Rows have one level
+    of P(e|t) + own * P(t|e), ``own`` being the lam that the index was built with. It bounds every
+    smaller lam too; for a larger one it is multiplied by lam / own: rows are those of frequent
+    tokens, where the posterior is nearly all. Where own is 0, the largest posterior of the token
+    is added to every block.
     """
     own = blocks.bound_lam[0]
-    more = max(lam - own, 0.0)
-    times_more = lam / own if more > 0.0 and own > 0.0 else 1.0
+    ratio = lam / own if own > 0.0 and lam > own else 1.0
+    lacking = lam if own == 0.0 else 0.0
     whole = largest = everywhere = 0.0
     for j in range(len(tokens)):
         t = tokens[j]
         row[j] = dense_row(blocks, t)
-        reached = times[j] * LEVELS * LEVELS * blocks.scale[t, 0]
-        added = times[j] * more * blocks.scale[t, 1]
         if row[j] >= 0:
-            reached *= times_more
-            if own == 0.0:
-                everywhere += added
-                added = 0.0
-        largest = max(largest, reached, added)
-        whole += reached + added
-    smoothed = len(blocks.background) > 0
-    if smoothed:
-        whole += lam * times.sum() * LEVELS * blocks.background_scale[0]
+            reached = ratio * SQUARE * blocks.scale[t, 0]
+            everywhere += times[j] * lacking * blocks.scale[t, 1]
+        else:
+            reached = SQUARE * (blocks.scale[t, 0] + lam * blocks.scale[t, 1])
+        largest = max(largest, times[j] * reached)
+        whole += times[j] * reached
     whole += everywhere
+    if len(blocks.background) > 0:
+        whole += lam * times.sum() * LEVELS * blocks.background_scale[0]
+    step[:] = 0
     if whole == 0.0:
-        step[:] = 0
-        extra[:] = 0
         return 0.0, 0.0
     unit = min(SHARPNESS * 65000.0 / whole, 65000.0 / largest if largest > 0.0 else np.inf)
     rows = 0
     for j in range(len(tokens)):
         t = tokens[j]
-        scale = times[j] * blocks.scale[t, 0] * (times_more if row[j] >= 0 else 1.0)
-        step[j] = np.uint16(np.ceil(scale * unit * 65536.0))
-        extra[j] = np.uint32(np.ceil(times[j] * more * blocks.scale[t, 1] * unit)) + 1
-        rows += row[j] >= 0
+        part = times[j] * unit * 65536.0
+        if row[j] >= 0:
+            step[j, 0] = np.uint16(np.ceil(part * ratio * blocks.scale[t, 0]))
+            rows += 1
+        else:
+            step[j, 0] = np.uint16(np.ceil(part * blocks.scale[t, 0]))
+            step[j, 1] = np.uint16(np.ceil(part * lam * blocks.scale[t, 1]))
     # A level times a step is rounded down: one unit for each row makes up for that.
     return unit, rows + np.ceil(everywhere * unit)
 
 
 @inner_kernel
-def add_lists(blocks, tokens, row, step, extra, bound, stop):
-    """Add what tokens with lists bring to the bounds of blocks."""
+def _prefetch_entries(blocks, first, number):
+    """Ask for entries of lists."""
+    for at in range(first, first + number, 16):
+        prefetch(blocks.listed, at)
+
+
+@inner_kernel
+def add_lists(blocks, tokens, row, step, brought, bound, stop):
+    """Add what tokens with lists bring to the bounds of blocks; ``brought`` is working memory.
+
+    First the units of some entries, in a loop that the compiler turns into vector instructions,
+    then their sums: together they take half as long as one loop.
+    """
     for j in range(len(tokens)):
         if stop[0]:
             break
         if row[j] >= 0:
             continue
         t = tokens[j]
-        mine, more = np.uint32(step[j]), np.uint32(extra[j])
+        of_prior, of_posterior = np.uint32(step[j, 0]), np.uint32(step[j, 1])
         block = np.uint64(0)
-        for at in range(blocks.list_start[t], blocks.list_start[t + 1]):
-            entry = blocks.listed[np.uint64(at)]
-            block += np.uint64(entry >> EIGHT)
-            level = entry & BYTE
-            brought = np.uint32(np.uint32(np.uint32(level * level) * mine) >> SIXTEEN) + more
-            bound[block] = min(np.uint32(bound[block]) + brought, np.uint32(65535))
+        end = np.int64(blocks.list_start[t + 1])
+        if j + 1 < len(tokens):
+            _prefetch_entries(blocks, np.int64(blocks.list_start[tokens[j + 1]]), len(brought))
+        for first in range(np.int64(blocks.list_start[t]), end, len(brought)):
+            _prefetch_entries(blocks, first + 2 * len(brought), len(brought))
+            entries = blocks.listed[first : min(end, first + len(brought))]
+            for i in range(len(entries)):
+                prior, posterior = entries[i] >> EIGHT & BYTE, entries[i] & BYTE
+                units = np.uint32(np.uint32(prior * prior) * of_prior) >> SIXTEEN
+                units += np.uint32(np.uint32(posterior * posterior) * of_posterior) >> SIXTEEN
+                brought[i] = units + np.uint32(2)  # both were rounded down
+            for i in range(len(entries)):
+                block += np.uint64(entries[i] >> SIXTEEN)
+                total = np.uint32(np.uint32(bound[block]) + brought[i])
+                bound[block] = np.uint16(min(total, np.uint32(65535)))
 
 
 @inner_kernel
@@ -124,8 +154,10 @@ def add_rows(levels, row, step, bound, stop):
             break
         last = min(len(bound), first + TILE)
         for j in range(len(row)):
-            if row[j] >= 0:
-                add_row(levels[row[j], first:last], step[j], bound[first:last])
+            if j + 1 < len(row):
+                for at in range(first, last, 64):
+                    prefetch(levels, row[j + 1] * levels.shape[1] + at)
+            add_row(levels[row[j], first:last], step[j, 0], bound[first:last])
 
 
 @inner_kernel
@@ -140,7 +172,7 @@ def add_group(dense, row, step, group, bound):
     """Add what tokens with rows bring to the blocks of one group."""
     first = group << GROUP_BITS
     for j in range(len(row)):
-        mine = np.uint32(step[j])
+        mine = np.uint32(step[j, 0])
         for b in range(first, first + GROUP):
             level = np.uint32(dense[row[j], b])
             brought = np.uint32(np.uint32(np.uint32(level * level) * mine) >> SIXTEEN)
@@ -149,9 +181,10 @@ def add_group(dense, row, step, group, bound):
 
 @inner_kernel
 def largest_of_groups(bound, group_bound):
-    """Write the largest bound of each group of neighbouring blocks."""
+    """Write the largest bound of each group of four neighbouring blocks."""
     for g in range(len(group_bound)):
-        best = np.uint16(0)
-        for b in range(g << GROUP_BITS, (g + 1) << GROUP_BITS):
-            best = np.uint16(max(best, bound[b]))
-        group_bound[g] = best
+        first = np.uint64(g << GROUP_BITS)
+        # Two pairs rather than a loop over four: this the compiler vectorizes.
+        one = np.uint16(max(bound[first], bound[first + np.uint64(1)]))
+        other = np.uint16(max(bound[first + np.uint64(2)], bound[first + np.uint64(3)]))
+        group_bound[g] = np.uint16(max(one, other))

@@ -1,63 +1,83 @@
 """A heap of the best candidates so far: its first entry is the worst, which a better one replaces.
 
-An entry is a score and a tie order; of equal scores, the lower tie order is better. ``score`` and
-``tie`` have as many places as candidates are wanted.
+An entry is one whole number, in whose order candidates stand: the bits of the score, which for
+positive numbers grow with it, and below them the tie order, reversed, since the lower one is
+better. A heap has as many places as candidates are wanted.
 """
+
+import numpy as np
 
 from candgen.kernels import inner_kernel
 
-
-@inner_kernel
-def _worse(score, tie, other_score, other_tie):
-    return score < other_score or (score == other_score and tie > other_tie)
+LAST = np.uint32(0xFFFFFFFF)
+HALF = np.uint64(32)
 
 
 @inner_kernel
-def _sift_down(score, tie, size, new_score, new_tie):
+def entry(score, tie):
+    """Return the entry of a score above 0, in single precision, and a tie order."""
+    return np.uint64(np.float32(score).view(np.uint32)) << HALF | np.uint64(LAST - tie)
+
+
+@inner_kernel
+def score_of(kept):
+    """Return the score of an entry."""
+    return np.uint32(kept >> HALF).view(np.float32)
+
+
+@inner_kernel
+def _sift_down(heap, size, new):
     """Put a new entry in the place of the worst, which is the first, of a heap."""
     i = 0
     while True:
         child = 2 * i + 1
         if child >= size:
             break
-        other = child + 1
-        if other < size and _worse(score[other], tie[other], score[child], tie[child]):
-            child = other
-        if not _worse(score[child], tie[child], new_score, new_tie):
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= new:
             break
-        score[i], tie[i] = score[child], tie[child]
+        heap[i] = heap[child]
         i = child
-    score[i], tie[i] = new_score, new_tie
+    heap[i] = new
 
 
 @inner_kernel
-def _sift_up(score, tie, size, new_score, new_tie):
+def _sift_up(heap, size, new):
     """Put a new entry at the end of a heap, and up to where it belongs."""
     i = size
     while i > 0:
         parent = (i - 1) >> 1
-        if not _worse(new_score, new_tie, score[parent], tie[parent]):
+        if new >= heap[parent]:
             break
-        score[i], tie[i] = score[parent], tie[parent]
+        heap[i] = heap[parent]
         i = parent
-    score[i], tie[i] = new_score, new_tie
+    heap[i] = new
 
 
 @inner_kernel
-def keep(score, tie, size, new_score, new_tie):
+def keep(heap, size, new):
     """Offer an entry to a heap of ``size`` entries; returns its size after that."""
-    if size < len(score):
-        _sift_up(score, tie, size, new_score, new_tie)
+    if size < len(heap):
+        _sift_up(heap, size, new)
         return size + 1
-    if _worse(score[0], tie[0], new_score, new_tie):
-        _sift_down(score, tie, size, new_score, new_tie)
+    if heap[0] < new:
+        _sift_down(heap, size, new)
     return size
 
 
 @inner_kernel
-def sort_heap(score, tie, size):
+def sort_heap(heap, size):
     """Turn a heap into a list, the best first."""
     for last in range(size - 1, 0, -1):
-        worst_score, worst_tie = score[0], tie[0]
-        _sift_down(score, tie, last, score[last], tie[last])
-        score[last], tie[last] = worst_score, worst_tie
+        worst = heap[0]
+        _sift_down(heap, last, heap[last])
+        heap[last] = worst
+
+
+@inner_kernel
+def write_entries(heap, size, score, tie):
+    """Write scores and tie orders of the first ``size`` entries."""
+    for i in range(size):
+        score[i] = score_of(heap[i])
+        tie[i] = LAST - np.uint32(heap[i] & np.uint64(LAST))

@@ -25,7 +25,7 @@ def counts_of_entities(blocks, numbers, tokens, counts):
             j = np.searchsorted(tokens, token)
             if j < len(tokens) and tokens[j] == token:
                 for layer in range(len(counts)):
-                    counts[layer, i, j] = posting(blocks, layer, at)
+                    counts[layer, i, j] = posting(blocks, layer, block, at)
 
 
 @kernel

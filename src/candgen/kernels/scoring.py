@@ -128,25 +128,31 @@ def block_bits(blocks):
 
 @inner_kernel
 def prefetch_block(blocks, b):
-    """Ask for the postings of a block, which is scored soon."""
+    """Ask for what is read of a block that is scored soon."""
     start, end = blocks.block_start[b], blocks.block_start[b + 1]
     for i in range(start, end, 16):
         prefetch(blocks.key, i)
     for i in range(start, end, 64):
         prefetch(blocks.code, i)
+    prefetch(blocks.entity_total, b << block_bits(blocks))
+    prefetch(blocks.tie_order, b << block_bits(blocks))
+    prefetch(blocks.escape_at, blocks.escape_start[b])
+    prefetch(blocks.escape_value, blocks.escape_start[b])
 
 
 @inner_kernel
-def posting(blocks, layer, i):
-    """Return n(t, e) of a posting in a layer."""
+def posting(blocks, layer, b, i):
+    """Return n(t, e) of posting i, which is one of block b, in a layer."""
     at = layer * len(blocks.key) + i
     if blocks.code[at] == ESCAPE:
-        return blocks.escape_value[np.searchsorted(blocks.escape_at, at)]
+        here = layer * (len(blocks.block_start) - 1) + b
+        start, end = blocks.escape_start[here], blocks.escape_start[here + 1]
+        return blocks.escape_value[start + np.searchsorted(blocks.escape_at[start:end], at)]
     return blocks.value[blocks.code[at]]
 
 
 @inner_kernel
-def _add_plain(blocks, query, table, hits):
+def _add_plain(blocks, b, query, table, hits):
     """Add postings to A(e) and B(e) where there is one layer of counts, and no threshold."""
     shift, factor = np.uint32(32 - query.bits), query.factor[table]
     prior, posterior = query.prior, query.posterior[0]
@@ -156,13 +162,13 @@ def _add_plain(blocks, query, table, hits):
         key = blocks.key[i]
         t, inside = np.uint32(key >> np.uint32(KEY_BITS)), np.uint64(key & np.uint32(KEY_MASK))
         j = chunk + np.uint64(query.place[slots + np.uint64(np.uint32(t * factor) >> shift)])
-        n = posting(blocks, 0, np.int64(i))
+        n = posting(blocks, 0, b, np.int64(i))
         prior[inside] += query.times[j] * (n / query.total[0, j])
         posterior[inside] += query.times[j] * n
 
 
 @inner_kernel
-def _add_layers(blocks, query, table, hits, first_entity):
+def _add_layers(blocks, b, query, table, hits, first_entity):
     """Add postings to A(e) and B(e), layer by layer, without what is under the threshold."""
     shift, factor = np.uint32(32 - query.bits), query.factor[table]
     least, prior, posterior = query.least, query.prior, query.posterior
@@ -175,7 +181,7 @@ def _add_layers(blocks, query, table, hits, first_entity):
         # P(e|t) and, if there is a threshold to compare with, P(t|e): sums over layers.
         p = q = 0.0
         for layer in range(len(posterior)):
-            n = posting(blocks, layer, i)
+            n = posting(blocks, layer, b, i)
             p += n / query.total[layer, j]
             if least > 0.0:
                 q += n / blocks.entity_total[layer, first_entity + inside]
@@ -183,7 +189,7 @@ def _add_layers(blocks, query, table, hits, first_entity):
             prior[inside] += query.times[j] * p
         if least == 0.0 or q >= least:
             for layer in range(len(posterior)):
-                posterior[layer, inside] += query.times[j] * posting(blocks, layer, i)
+                posterior[layer, inside] += query.times[j] * posting(blocks, layer, b, i)
 
 
 @inner_kernel
@@ -225,9 +231,9 @@ def score_block(blocks, b, query):
             # 2. Score them.
             mine = hits[:number]
             if layers == 1 and query.least == 0.0:
-                _add_plain(blocks, query, table, mine)
+                _add_plain(blocks, b, query, table, mine)
             else:
-                _add_layers(blocks, query, table, mine, first_entity)
+                _add_layers(blocks, b, query, table, mine, first_entity)
     # 3. So far ``posterior`` has counts: one division for each entity takes the place of one for
     # each posting. The layers are added up in the first row.
     for inside in range(b << bits & KEY_MASK, (b << bits & KEY_MASK) + (1 << bits)):

@@ -37,7 +37,7 @@ def find_invalid_list(list_start, listed, blocks):
     for token in range(len(list_start) - 1):
         block = np.int64(0)
         for at in range(list_start[token], list_start[token + 1]):
-            block += np.int64(listed[at] >> np.uint32(8))
+            block += np.int64(listed[at] >> np.uint32(16))
         if block >= blocks:
             return token
     return -1
