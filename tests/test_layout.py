@@ -40,6 +40,7 @@ COVERED_BY = {
     "kernels/score_breakdown.py": "generators/pivot/test_explanation.py",
     "kernels/prefetch.py": "index/test_token_index.py",
     "kernels/scoring.py": "index/test_token_index.py",
+    "kernels/rerank.py": "generators/rerank/test_rerank.py",
     "kernels/search.py": "index/test_token_index.py",
     "kernels/sorted_strings.py": "tables/test_string_table.py",
     "kernels/trie.py": "index/test_token_index.py",

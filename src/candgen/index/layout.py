@@ -14,7 +14,7 @@ from candgen.kernels.search import Blocks
 BLOCKS_PER_DENSE_TOKEN = 8
 """A token in more than one of this many blocks has a row of all blocks instead of a list."""
 
-MAX_FLAT_ENTITIES = 250_000
+MAX_FLAT_ENTITIES = 300_000
 """Up to so many entities, blocks have four of them and no groups: bounding all is fast then."""
 
 TOKENS_AT_ONCE = 1 << 15

@@ -1,6 +1,7 @@
 """The order of entities with equal scores: the shorter id first, then by code point (Q9, Q10)."""
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ def tie_order(entities: pa.LargeStringArray) -> tuple[StringTable, npt.NDArray[n
     return StringTable.from_arrow(entities.take(order)), places
 
 
-def tie_order_of(entity: str, entities: StringTable) -> int | None:
+def tie_order_of(entity: str, entities: Sequence[str]) -> int | None:
     """Return the place of an entity among entities in tie order; None if it is not there."""
     at = bisect_left(entities, tie_key(entity), key=tie_key)
     return at if at < len(entities) and entities[at] == entity else None

@@ -148,7 +148,8 @@ class TokenIndex:
                 *(array[part] for array in hits),
             )
 
-        threads = min(threads or os.cpu_count() or 1, len(parts))
+        # How many cores there are takes as long to find out as a search in a small index.
+        threads = 1 if len(parts) == 1 else min(threads or os.cpu_count() or 1, len(parts))
         if threads <= 1:
             for part in parts:
                 search_part(part)

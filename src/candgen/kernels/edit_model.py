@@ -7,14 +7,14 @@ is the sum over all ways in which m becomes q.
 
 import numpy as np
 
-from candgen.kernels import kernel
+from candgen.kernels import inner_kernel, kernel
 
 SMALL, LARGE = 1e-100, 1e100
 GROWTH = 1e50
 """Where additions alone could make a row grow by more than that, every cell is looked at."""
 
 
-@kernel
+@inner_kernel
 def likelihood(name, start, end, query, change, add, drop, row):
     """Return log P(query | name[start:end]); ``row`` has room for len(query) + 1 numbers.
 
@@ -61,7 +61,7 @@ def likelihood(name, start, end, query, change, add, drop, row):
     return scale + np.log(row[length]) if row[length] > 0.0 else -np.inf
 
 
-@kernel
+@inner_kernel
 def _next_row(query, a, change, add, drop, row):
     """Copy symbol a of the name."""
     above = row[0]
@@ -75,7 +75,7 @@ def _next_row(query, a, change, add, drop, row):
         row[j + 1] = left
 
 
-@kernel
+@inner_kernel
 def _careful_likelihood(name, start, end, query, change, add, drop, row):
     """Return ``likelihood`` where symbols are added more often than they are common."""
     length = len(query)
@@ -110,12 +110,19 @@ def _careful_likelihood(name, start, end, query, change, add, drop, row):
     return scale + np.log(row[length]) if row[length] > 0.0 else -np.inf
 
 
-@kernel
+@inner_kernel
 def _scaled(row, length, by):
     """Divide the beginning of a row by a number; returns the number's logarithm."""
     for j in range(length):
         row[j] /= by
     return np.log(by)
+
+
+@kernel
+def likelihood_of_name(name, query, ratios, row):
+    """Return ``likelihood`` of a whole name."""
+    change, add, drop = ratios
+    return likelihood(name, 0, len(name), query, change, add, drop, row)
 
 
 @kernel
@@ -227,59 +234,3 @@ def best_edits(name, query, change, add, drop, steps):
         steps[number, 1] = j if step != 2 else -1
         number += 1
     return number
-
-
-@kernel
-def similarity_rows(
-    query_of,
-    queries,
-    query_start,
-    entity_of,
-    names,
-    name_start,
-    first,
-    count,
-    ratios,
-    best,
-    similarity,
-    frequency,
-    same,
-):
-    """Write for each candidate its name that the query is likeliest a copy of, and how similar.
-
-    Row r is entity e = ``entity_of[r]``, whose names are ``first[e]`` to ``first[e + 1] - 1``, for
-    query ``query_of[r]``. ``similarity`` is log (P(query | name) / P(query)) / length of the query,
-    with ``ratios`` as ``likelihood`` takes them: 0 where a name tells nothing.
-    """
-    change, add, drop = ratios
-    longest = 0
-    for q in range(len(query_start) - 1):
-        longest = max(longest, query_start[q + 1] - query_start[q])
-    row = np.empty(longest + 1, np.float64)
-    for r in range(len(query_of)):
-        q, e = query_of[r], entity_of[r]
-        query = queries[query_start[q] : query_start[q + 1]]
-        best[r] = -1
-        similarity[r], frequency[r], same[r] = 0.0, 0.0, 0.0
-        if e < 0 or len(query) == 0:
-            continue
-        most = -np.inf
-        for n in range(first[e], first[e + 1]):
-            start, end = name_start[n], name_start[n + 1]
-            value = likelihood(names, start, end, query, change, add, drop, row)
-            if best[r] < 0 or value > most:  # among equals the first, which is the most frequent
-                most, best[r], frequency[r] = value, n, count[n]
-            if same[r] == 0.0 and _equal(names, start, end, query):
-                same[r] = 1.0
-        similarity[r] = max(most, 0.0) / len(query)
-
-
-@kernel
-def _equal(names, start, end, query):
-    """Return whether a name equals the query; never if it has symbols outside the alphabet."""
-    if end - start != len(query):
-        return False
-    alike = 0
-    while alike < len(query) and query[alike] != 0 and names[start + alike] == query[alike]:
-        alike += 1
-    return alike == len(query)

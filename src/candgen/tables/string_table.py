@@ -112,10 +112,13 @@ class StringTable(Sequence[str]):
         >>> StringTable(**StringTable.pack(["a", "b", "é"])).places(["é", "x", "a"]).tolist()
         [2, -1, 0]
         """
-        # A lone surrogate, which UTF-8 cannot hold, is in no table, but a query may have one.
-        encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-        offsets, text = string_buffers(pa.array(encoded, pa.large_binary()))
-        places = np.empty(len(encoded), np.int64)
+        if isinstance(strings, StringTable):
+            offsets, text = strings.offsets, strings.bytes
+        else:
+            # A lone surrogate, which UTF-8 cannot hold, is in no table, but a query may have one.
+            encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+            offsets, text = string_buffers(pa.array(encoded, pa.large_binary()))
+        places = np.empty(len(offsets) - 1, np.int64)
         find_sorted(text, offsets, self.bytes, self.offsets, places)
         return places
 

@@ -20,7 +20,7 @@ from candgen.generators.inputs import (
 from candgen.generators.pivot.explanation import Explanation, Shares, break_down, explain
 from candgen.index.counts import count
 from candgen.index.fusion import Fusion, build_index, check_fusion
-from candgen.index.token_index import TokenIndex
+from candgen.index.token_index import Hits, TokenIndex
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
 from candgen.storage.validation import check_count, check_mapping
@@ -199,6 +199,10 @@ class PivotTokenIndex(IndexBase):
         return search_candidates(
             self.token_index, texts, k, lam=lam, threads=threads, share=scores == "share"
         )
+
+    def search(self, mentions: list[str], k: int) -> Hits:
+        """Return the k best for each mention as places in ``token_index.entities``."""
+        return self.token_index.search(self._normalize(mentions), k, lam=self.lam)
 
     def knows(self, entities: Sequence[str]) -> list[bool]:
         """Return, for each entity, whether it can be a candidate at all."""

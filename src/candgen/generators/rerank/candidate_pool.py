@@ -1,6 +1,5 @@
 """The candidates that the second stage compares: those of a mention and of its translation."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,35 +7,38 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from candgen.errors import ParameterError
-from candgen.generators.rerank.stage import Features, Stage
-from candgen.generators.rerank.weights import Weights
+from candgen.generators.candidate import Candidate
+from candgen.generators.rerank.first_stage import Hits, Numbering, ask
+from candgen.generators.rerank.stage import Stage
+from candgen.generators.tiers import tier_scores
+from candgen.index.cancellation import current_cancellation
+from candgen.kernels import rerank as kernels
 
-Answer = list[tuple[str, float]]
-SCORE, SIMILARITY, FREQUENCY, SAME = (
-    Weights._fields.index(name) for name in ("score", "likeness", "frequency", "same")
-)
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class CandidatePool:
-    """The candidates of each mention, those with properties first, and these properties.
+    """The candidates of each mention with their properties, a row each.
 
-    The first ``own`` were found by the mention itself. ``translations`` has the mention with words
-    translated, None if it has no translation. ``translated`` says for each row of the features
-    whether the entity's name is compared with the translation.
+    Rows ``starts[q]`` to ``starts[q + 1] - 1`` are those of mention q. The first ``own[q]`` of them
+    were found by the mention itself, for which the first stage had ``hits``. ``translations`` has
+    the mention with words translated, None if it has no translation.
     """
 
-    answers: list[Answer]
-    own: list[int]
-    features: Features
+    numbering: Numbering
+    hits: Hits
+    own: Integers
+    rows: kernels.Rows
+    starts: Integers
     translations: list[str | None]
-    translated: npt.NDArray[np.bool_]
 
     @classmethod
     def gather(
         cls,
         generator: Any,  # noqa: ANN401
+        spelling_of: npt.NDArray[np.int32],
         stage: Stage,
         mentions: list[str],
         k: int,
@@ -48,83 +50,102 @@ class CandidatePool:
         with the text that found it; one that both found is compared with both, and the better
         comparison counts.
         """
-        found = ask(generator, mentions, max(k, depth))
-        half = depth // 2
-        translations = stage.translate(mentions if half else [])
-        translations += [None] * (len(mentions) - len(translations))  # a depth of 1 is not shared
+        texts, half = stage.texts(mentions), depth // 2
+        # A depth of 1 is not shared.
+        translations: list[str | None] = [None] * len(mentions)
+        if half:
+            translations = stage.translate(mentions, texts)
+        alone = [q for q, text in enumerate(translations) if text is None]
+        shared = [q for q, text in enumerate(translations) if text is not None]
         known = [text for text in translations if text is not None]
-        others = iter(ask(generator, known, half) if known else [])
-        texts, answers = [], []
-        for mention, text, answer in zip(mentions, translations, found, strict=True):
-            texts.append(mention)
-            answers.append(answer[: depth if text is None else depth - half])
-            if text is not None:
-                texts.append(text)
-                answers.append(next(others)[:half])
-        features = stage.features(texts, answers)
-        return _merge(found, translations, answers, features)
-
-
-def ask(generator: Any, mentions: list[str], k: int) -> list[Answer]:  # noqa: ANN401
-    """Ask a generator, and drop candidates without a positive score."""
-    found = generator.candidates(mentions, k)
-    if not isinstance(found, Sequence) or len(found) != len(mentions):
-        raise ParameterError(
-            f"the generator answered {len(mentions)} mentions with {found!r:.60}: "
-            "expected a list, an answer to each mention"
+        (hits, hits_of_shared, others), numbering = ask(
+            generator,
+            spelling_of,
+            stage.spellings,
+            [
+                ([mentions[q] for q in alone], max(k, depth)),
+                ([mentions[q] for q in shared], max(k, depth - half)),
+                (known, half),
+            ],
         )
-    return [[each for each in answer if 0 < each[1] < math.inf] for answer in found]
+        if shared:
+            hits = _interleave(len(mentions), (alone, hits), (shared, hits_of_shared))
+        own = np.minimum(hits.found, depth)
+        own[shared] = np.minimum(own[shared], depth - half)
+        translation_of = np.full(len(mentions), -1, np.int64)
+        translation_of[shared] = np.arange(len(shared))
+        room = int(own.sum() + others.found.sum())
+        rows = kernels.Rows(
+            np.empty(room, np.uint32),
+            np.empty((room, kernels.COLUMNS), np.float64),
+            np.empty(room, np.int64),
+            np.empty(room, np.bool_),
+        )
+        starts = np.empty(len(mentions) + 1, np.int64)
+        cancellation = current_cancellation()
+        kernels.fill_rows(
+            kernels.Found(*hits, *stage.edits.encode(texts)),
+            own,
+            kernels.Found(*others, *stage.edits.encode(stage.texts(known))),
+            translation_of,
+            numbering.spelling_of,
+            stage.names,
+            stage.edits.ratios,
+            rows,
+            starts,
+            cancellation.flag,
+        )
+        cancellation.check()
+        return cls(numbering, hits, own, rows, starts, translations)
+
+    @property
+    def values(self) -> Floats:
+        """The properties of all rows, in the columns of ``Weights``."""
+        return self.rows.values[: self.starts[-1]]
+
+    def order(self, weights: Sequence[float], k: int) -> list[list[Candidate]]:
+        """Return the first k candidates of each mention by their new scores.
+
+        If there are fewer, those that were not compared follow, in their order.
+        """
+        scores = np.empty(self.starts[-1], np.float64)
+        kernels.score_rows(self.values, tuple(weights), scores)
+        number = np.minimum(np.diff(self.starts), k)
+        ends = np.cumsum(number)
+        chosen = np.empty(ends[-1], np.int64)
+        kernels.choose_rows(scores, self.rows.place, self.starts, number, chosen)
+        ids = self.numbering.ids(self.rows.place[chosen])
+        every = list(map(Candidate, ids, scores[chosen].tolist()))
+        answers = [every[a:b] for a, b in zip([0, *ends.tolist()], ends.tolist(), strict=False)]
+        for q in np.flatnonzero((number < k) & (self.hits.found > self.own)).tolist():
+            answers[q] += self._rest(q, k - len(answers[q]))
+        return answers
+
+    def _rest(self, q: int, most: int) -> list[Candidate]:
+        """Return candidates of a mention that were not compared, with scores below 1."""
+        place, score, found = self.hits
+        compared = self.rows.place[self.starts[q] : self.starts[q + 1]]
+        beyond = slice(int(self.own[q]), int(found[q]))
+        new = np.flatnonzero(~np.isin(place[q, beyond], compared))[:most]
+        below = tier_scores(score[q, beyond][new].tolist(), tiers_left=0, last=1.0)
+        return list(map(Candidate, self.numbering.ids(place[q, beyond][new]), below))
+
+    def row_of(self, q: int, entity: str) -> int | None:
+        """Return the row of an entity among those of mention q; None if it was not compared."""
+        place = self.numbering.place_of(entity)
+        compared = self.rows.place[self.starts[q] : self.starts[q + 1]]
+        found = np.flatnonzero(compared == place).tolist() if place is not None else []
+        return int(self.starts[q]) + found[0] if found else None
 
 
-def _merge(
-    found: list[Answer], translations: list[str | None], answers: list[Answer], features: Features
-) -> CandidatePool:
-    """Merge the answers to each mention and to its translation into one list."""
-    rows: list[int] = []
-    twice: list[tuple[int, int]] = []
-    alone: list[int] = []
-    starts, own, merged = [0], [], []
-    parts = iter(zip(answers, features.starts[:-1].tolist(), strict=True))
-    for answer, text in zip(found, translations, strict=True):
-        seen, first = next(parts)
-        listed = answer
-        rows += range(first, first + len(seen))
-        if text is not None:
-            more, after = next(parts)
-            row_of = {entity: first + at for at, (entity, _) in enumerate(seen)}
-            theirs = {entity: after + at for at, (entity, _) in enumerate(more)}
-            twice += [(row_of[each], row) for each, row in theirs.items() if each in row_of]
-            new = [row for each, row in theirs.items() if each not in row_of]
-            rest = (each for each in answer[len(seen) :] if each[0] not in theirs)
-            listed = [*seen, *(more[row - after] for row in new), *rest]
-            rows += new
-            alone += new
-        merged.append(listed)
-        own.append(len(seen))
-        starts.append(len(rows))
-    translated = _take_better(features, twice, alone)
-    kept = Features(features.values[rows], np.array(starts, np.int64), features.best[rows])
-    return CandidatePool(merged, own, kept, translations, translated[rows])
-
-
-def _take_better(
-    features: Features, twice: list[tuple[int, int]], alone: list[int]
-) -> npt.NDArray[np.bool_]:
-    """Give candidates that were found ``twice`` the better of their two rows, in the first one.
-
-    Return for each row whether it is now about the translation. Rows that only the translation
-    has, ``alone``, cannot say that the mention equals a name.
-    """
-    values, best = features.values, features.best
-    translated = np.zeros(len(values), np.bool_)
-    translated[alone] = True
-    values[alone, SAME] = 0.0
-    mine, theirs = np.array(twice, np.int64).reshape(-1, 2).T
-    values[mine, SCORE] = np.maximum(values[mine, SCORE], values[theirs, SCORE])
-    better = values[theirs, SIMILARITY] > values[mine, SIMILARITY]
-    to, of = mine[better], theirs[better]
-    for column in (SIMILARITY, FREQUENCY):
-        values[to, column] = values[of, column]
-    best[to] = best[of]
-    translated[to] = True
-    return translated
+def _interleave(number: int, *parts: tuple[list[int], Hits]) -> Hits:
+    """Return the hits of all mentions; each part has those whose numbers are in its list."""
+    width = max(hits.place.shape[1] for _, hits in parts)
+    whole = Hits(
+        np.zeros((number, width), np.uint32), np.zeros((number, width)), np.zeros(number, np.int64)
+    )
+    for numbers, hits in parts:
+        whole.place[numbers, : hits.place.shape[1]] = hits.place
+        whole.score[numbers, : hits.place.shape[1]] = hits.score
+        whole.found[numbers] = hits.found
+    return whole

@@ -133,7 +133,7 @@ class EditModel:
             return 0.0
         (text, _), (symbols, _) = self.encode([query]), self.encode([name])
         room = np.empty(len(text) + 1)
-        value = kernels.likelihood(symbols, 0, len(symbols), text, *self.ratios, room)
+        value = kernels.likelihood_of_name(symbols, text, self.ratios, room)
         return max(float(value), 0.0) / len(query)
 
     def edits(self, query: str, name: str) -> list[Edit]:

@@ -95,8 +95,8 @@ def explain(
     order: Sequence[Candidate],
 ) -> RerankExplanation:
     """Explain the place of one candidate; ``order`` are those that were compared."""
-    (answer,), (translation,), features = pool.answers, pool.translations, pool.features
-    compared = [each for each, _ in answer[: len(order)]]
+    (translation,), rows = pool.translations, pool.rows
+    compared = pool.numbering.ids(rows.place[: pool.starts[1]])
     if entity not in compared:
         raise ParameterError(
             f"{entity!r} is not among the {len(order)} candidates that the second stage compared "
@@ -105,11 +105,11 @@ def explain(
     after = [candidate.entity for candidate in order]
     row = compared.index(entity)
     leader = next((each for each in (after[0], compared[0], *after[1:2]) if each != entity), None)
-    values = features.values[row].tolist()
-    beside = values if leader is None else features.values[compared.index(leader)].tolist()
-    said = translation if pool.translated[row] else None
+    values = rows.values[row].tolist()
+    beside = values if leader is None else rows.values[compared.index(leader)].tolist()
+    said = translation if rows.translated[row] else None
     (text,) = stage.texts([mention if said is None else said])
-    number = int(features.best[row])
+    number = int(rows.best[row])
     spelling = stage.spelling(number) if number >= 0 else ""
     before = row + 1 if row < pool.own[0] else 0
     found_by = mention if before or translation is None else translation

@@ -15,12 +15,11 @@ from candgen.generators.index_base import IndexBase
 from candgen.generators.inputs import collect_tables
 from candgen.generators.nesting import pack_nested, stored_nested
 from candgen.generators.pivot.pivot_token_index import IndexParameters, PivotTokenIndex
-from candgen.generators.rerank.candidate_pool import Answer, CandidatePool
+from candgen.generators.rerank.candidate_pool import CandidatePool
 from candgen.generators.rerank.explanation import RerankExplanation, explain
-from candgen.generators.rerank.stage import Features, Stage
+from candgen.generators.rerank.first_stage import number_entities
+from candgen.generators.rerank.stage import Stage
 from candgen.generators.rerank.weights import Weights, learn_weights
-from candgen.generators.tiers import tier_scores
-from candgen.index.tie_order import tie_key
 from candgen.protocols import (
     Names,
     Progress,
@@ -31,7 +30,7 @@ from candgen.protocols import (
     no_progress,
 )
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
-from candgen.storage.validation import check_count, check_mapping
+from candgen.storage.validation import check_array, check_count, check_mapping, check_range
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.tables.source_mentions import SourceMention
@@ -83,6 +82,8 @@ class Rerank(IndexBase):
     stage: Stage
     """Names of entities, the edit model, translations of words, and weights."""
     depth: int
+    spelling_of: npt.NDArray[np.int32]
+    """Of each entity of an index as first stage, its number among the spellings: see ``ask``."""
     learned: Mapping[str, int]
     """How many pairs of names, dev queries and words were learned from."""
 
@@ -119,6 +120,7 @@ class Rerank(IndexBase):
             first_stage=generator,
             stage=stage if weights is None else replace(stage, weights=_check_weights(weights)),
             depth=depth,
+            spelling_of=number_entities(generator, stage.spellings),
             learned={"pairs": pairs, "queries": 0, "words": len(stage.translations.words)},
             calibration=Calibration.default("rerank"),
         )
@@ -202,7 +204,8 @@ class Rerank(IndexBase):
             generator: The new first stage, with the same entities as the old one.
         """
         _check_generator(generator)
-        return self._copy(first_stage=generator)
+        spelling_of = number_entities(generator, self.stage.spellings)
+        return self._copy(first_stage=generator, spelling_of=spelling_of)
 
     def _copy(self, **changes: object) -> Self:
         made = object.__new__(type(self))
@@ -212,13 +215,9 @@ class Rerank(IndexBase):
         """Return the generator with weights from the dev queries whose gold the pool has."""
         _warn_of_leaks(dev, target)
         pool = self._pool([query.mention for query in dev], self.depth)
-        starts = pool.features.starts
-        gold = np.full(len(dev), -1, np.int64)
-        for number, (query, answer) in enumerate(zip(dev, pool.answers, strict=True)):
-            compared = answer[: starts[number + 1] - starts[number]]
-            places = (at for at, (entity, _) in enumerate(compared) if entity == query.entity)
-            gold[number] = next((starts[number] + at for at in places), -1)
-        weights = learn_weights(pool.features.values, starts, gold)
+        rows = [pool.row_of(number, query.entity) for number, query in enumerate(dev)]
+        gold = np.array([-1 if row is None else row for row in rows], np.int64)
+        weights = learn_weights(pool.values, pool.starts, gold)
         return self.with_weights(weights, queries=int(np.count_nonzero(gold >= 0)))
 
     @property
@@ -248,20 +247,13 @@ class Rerank(IndexBase):
         answers: list[list[Candidate]] = []
         for first in range(0, len(checked), MENTIONS_AT_ONCE):
             pool = self._pool(checked[first : first + MENTIONS_AT_ONCE], k)
-            scores, starts = self._scores(pool.features), pool.features.starts
-            for number, answer in enumerate(pool.answers):
-                answers.append(_order(answer, scores[starts[number] : starts[number + 1]], k))
+            answers += pool.order(self.weights, k)
         return answers
 
     def _pool(self, mentions: list[str], k: int) -> CandidatePool:
-        return CandidatePool.gather(self.first_stage, self.stage, mentions, k, self.depth)
-
-    def _scores(self, features: Features) -> npt.NDArray[np.float64]:
-        # Not a matrix product, which may round a row differently in another batch.
-        value = np.zeros(len(features.values), np.float64)
-        for weight, column in zip(self.weights, features.values.T, strict=True):
-            value += weight * column
-        return 1.0 + 0.5 * (1.0 + value / (1.0 + np.abs(value)))
+        return CandidatePool.gather(
+            self.first_stage, self.spelling_of, self.stage, mentions, k, self.depth
+        )
 
     @property
     def nested(self) -> tuple[Any]:
@@ -297,8 +289,7 @@ class Rerank(IndexBase):
         """
         check_query([mention], 1)
         pool = self._pool([mention], self.depth)
-        scores = self._scores(pool.features)
-        order = _order(pool.answers[0], scores, len(scores))
+        (order,) = pool.order(self.weights, int(pool.starts[-1]))
         return explain(self.first_stage, self.stage, mention, entity, pool, order)
 
     def validate(self) -> None:
@@ -308,6 +299,10 @@ class Rerank(IndexBase):
             check_count(f"learned {name}", number)
         _check_weights(self.stage.weights)
         self.stage.validate()
+        is_index = isinstance(self.first_stage, PivotTokenIndex)
+        entities = len(self.first_stage.token_index.entities) if is_index else 0
+        check_array("spelling_of", self.spelling_of, np.int32, entities)
+        check_range("spelling_of", self.spelling_of, -1, len(self.stage.spellings.entities) - 1)
 
     def contents(self) -> Contents:
         """Return what `save` writes: the first stage, and beside it the second."""
@@ -318,9 +313,8 @@ class Rerank(IndexBase):
             "parts": described,
             **self.stage.parameters(),
         }
-        return Contents(
-            "rerank", parameters, {**arrays, **add_prefix("stage", self.stage.arrays())}, inputs
-        )
+        own = {**add_prefix("stage", self.stage.arrays()), "spelling_of": self.spelling_of}
+        return Contents("rerank", parameters, {**arrays, **own}, inputs)
 
     @classmethod
     def from_stored(
@@ -333,6 +327,7 @@ class Rerank(IndexBase):
             first_stage=open_nested(first),
             stage=Stage.from_stored(stored.parameters, strip_prefix("stage", stored.arrays)),
             depth=stored.parameters["depth"],
+            spelling_of=stored.arrays["spelling_of"],
             learned=stored.parameters["learned"],
             calibration=Calibration.from_stored(stored),
         )
@@ -353,18 +348,6 @@ def _check_queries(dev: object) -> list[Query]:
             f"dev is {dev!r:.60}: expected a list of queries, such as [Query('Vín', 'Q1741')]"
         )
     return list(dev)
-
-
-def _order(answer: Answer, scores: npt.NDArray[np.float64], k: int) -> list[Candidate]:
-    """Return the first k by their new scores, then those without one, in their order."""
-    near = np.arange(len(scores))
-    if len(scores) > k:
-        near = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
-    compared = [Candidate(answer[at][0], float(scores[at])) for at in near.tolist()]
-    compared.sort(key=lambda candidate: (-candidate.score, tie_key(candidate.entity)))
-    rest = answer[len(scores) : k]
-    below = tier_scores((float(score) for _, score in rest), tiers_left=0, last=1.0)
-    return [*compared[:k], *map(Candidate, (entity for entity, _ in rest), below)]
 
 
 def _names_of(

@@ -5,7 +5,7 @@ A count is stored as a logarithm in one byte: 1,000 and 1,050 occurrences need n
 Counts from 3.8 * 10**9 on, for which a byte has no more steps, are stored as equal.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,8 +91,7 @@ class Spellings:
         sizes = spelled["entity"].combine_chunks().dictionary_encode().indices.to_numpy()
         symbols, start = model.encode(spelled["text"].to_pylist())
         first = np.concatenate(([0], np.cumsum(np.bincount(sizes))))
-        return cls(
-            StringTable.from_arrow(whole["entity"].combine_chunks()),
+        arrays = (
             _narrow(first),
             symbols,
             _narrow(start),
@@ -100,8 +99,11 @@ class Spellings:
             _encode_logarithm(whole["count_sum"].to_numpy()),
             np.minimum(whole["table_count_distinct"].to_numpy(), 255).astype(np.uint8),
         )
+        for array in arrays:
+            array.setflags(write=False)  # like those of a stored index: kernels compile once
+        return cls(StringTable.from_arrow(whole["entity"].combine_chunks()), *arrays)
 
-    def places(self, entities: Sequence[str]) -> npt.NDArray[np.int64]:
+    def places(self, entities: Iterable[str]) -> npt.NDArray[np.int64]:
         """Return where entities stand, -1 for those that are not there."""
         return self.entities.places(entities)
 

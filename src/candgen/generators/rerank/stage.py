@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,36 +16,19 @@ from candgen.generators.rerank.name_pairs import choose_partner, edit_pairs, wor
 from candgen.generators.rerank.spellings import Spellings, decode_logarithm, normalized_rows
 from candgen.generators.rerank.translations import TranslatedWord, Translations
 from candgen.generators.rerank.weights import DEFAULT_WEIGHTS, Weights
-from candgen.kernels.edit_model import similarity_rows
+from candgen.kernels.rerank import Names
 from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.storage.validation import check_text
 from candgen.tables.mention_table import MentionTable
 from candgen.text.normalize import check_normalizer, normalize_many
 
 Knows = Callable[[Sequence[str]], Sequence[bool]]
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Answers = Sequence[Sequence[tuple[str, float]]]
 
-MIN_SCORE_SHARE = 1e-300
-"""A score that is less of the best one counts as so much: its decode_logarithm must be finite."""
 MAX_SYMBOLS = 1000
 """How many symbols of a mention or name are compared."""
 SCRIPT_NORMALIZER = "default"
 """A normalizer that keeps the script: the first stage is asked with translations, and it may or may
 not romanize."""
-
-
-@dataclass(frozen=True)
-class Features:
-    """The properties of candidates, a row each: those of query q are the rows from ``starts[q]``.
-
-    Columns are those of ``Weights``. ``best`` is the spelling that is most similar to the mention.
-    """
-
-    values: Floats
-    starts: Integers
-    best: Integers
 
 
 @dataclass(frozen=True)
@@ -100,59 +84,42 @@ class Stage:
         texts = normalize_many(mentions, self.normalizer, language=self.language)
         return [text[:MAX_SYMBOLS] for text in texts]
 
-    def translate(self, mentions: Sequence[str]) -> list[str | None]:
-        """Translate words of mentions; None where that changes nothing."""
-        texts = self.texts(mentions)
+    def translate(
+        self, mentions: Sequence[str], texts: Sequence[str] | None = None
+    ) -> list[str | None]:
+        """Translate words of mentions; None where that changes nothing.
+
+        ``texts`` are the mentions as they are compared, if they are known already.
+        """
+        texts = self.texts(mentions) if texts is None else texts
         written = normalize_many(mentions, SCRIPT_NORMALIZER, language=self.language)
         found = self.translations.translate(texts, written)
-        seen = self.texts([each or "" for each in found])
-        return [
-            None if new == text else other
-            for text, new, other in zip(texts, seen, found, strict=True)
-        ]
+        changed = [at for at, each in enumerate(found) if each is not None]
+        seen = self.texts([found[at] or "" for at in changed])
+        for at, new in zip(changed, seen, strict=True):
+            if new == texts[at]:
+                found[at] = None
+        return found
 
     def replaced_words(self, mention: str) -> list[TranslatedWord]:
         """Return the words of a mention that have translations."""
         (text,) = self.texts([mention])
         return [entry for word in text.split() if (entry := self.translations.entry(word))]
 
-    def features(self, mentions: Sequence[str], answers: Answers) -> Features:
-        """Return the properties of the candidates of each mention, which have positive scores."""
-        spellings = self.spellings
-        sizes = np.array([len(answer) for answer in answers], np.int64)
-        starts = np.concatenate(([0], np.cumsum(sizes)))
-        query_of = np.repeat(np.arange(len(sizes)), sizes)
-        entity_of = spellings.places([entity for answer in answers for entity, _ in answer])
-        scores = np.array([score for answer in answers for _, score in answer], np.float64)
-        texts, text_starts = self.edits.encode(self.texts(mentions))
-        values = np.zeros((len(scores), len(Weights._fields)), np.float64)
-        best = np.empty(len(scores), np.int64)
-        similarity, frequency, same = (np.empty(len(scores), np.float64) for _ in range(3))
-        similarity_rows(
-            query_of,
-            texts,
-            text_starts,
-            entity_of,
-            spellings.symbols,
-            spellings.start,
+    @cached_property
+    def names(self) -> Names:
+        """What kernels read of the spellings."""
+        spellings, codes = self.spellings, np.arange(256, dtype=np.uint8)
+        return Names(
             spellings.first,
+            spellings.start,
+            spellings.symbols,
             spellings.count,
-            self.edits.ratios,
-            best,
-            similarity,
-            frequency,
-            same,
+            spellings.popularity,
+            spellings.languages,
+            decode_logarithm(codes),
+            np.log1p(codes, dtype=np.float64),
         )
-        known = entity_of >= 0
-        tops = np.maximum.reduceat(scores, starts[:-1][sizes > 0]) if len(scores) else scores
-        share = scores / np.repeat(tops, sizes[sizes > 0])
-        values[:, 0] = np.log(np.maximum(share, MIN_SCORE_SHARE))
-        values[:, 1] = similarity
-        values[:, 2] = decode_logarithm(frequency)
-        values[known, 3] = decode_logarithm(spellings.popularity[entity_of[known]])
-        values[known, 4] = np.log1p(spellings.languages[entity_of[known]], dtype=np.float64)
-        values[:, 5] = same
-        return Features(values, starts, best)
 
     def spelling(self, number: int) -> str:
         """Return a spelling, as it is compared."""
