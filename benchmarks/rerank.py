@@ -1,18 +1,19 @@
 """What does the second stage cost, in time a query, in bytes a mention, and to build?
 
     python benchmarks/rerank.py --size 50000 500000
-    python benchmarks/rerank.py --size --data FOLDER --pair fo-is+da+no+sv
+    python benchmarks/rerank.py --size --data FOLDER --pair fo-is+da+no+sv --all-pivots mk
 
-FOLDER holds mention tables <language>.*. All times are CPU time, one query after the other in one
-batch. The peer is RapidFuzz, on what the second stage compares: the indel similarity of the mention
-to the same names of the same candidates. It gets the names as Python strings for free, and only
-finds the best name of each candidate; candgen also reads the features, weights them and sorts the
-candidates.
+FOLDER holds mention tables <language>.*. With --all-pivots, all other languages are the pivots of
+one, and its own names are the queries. All times are CPU time in one thread. The peer is RapidFuzz,
+on what the second stage compares: the indel similarity of the mention to the same names of the same
+candidates. It gets the names as Python strings for free, and only finds the best name of each
+candidate; candgen also reads the features, weights them and sorts the candidates.
 """
 
 import argparse
 import statistics
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +23,7 @@ from unittest.mock import patch
 import numpy as np
 from measure import (
     Report,
+    Timed,
     add_data,
     add_queries,
     add_repeats,
@@ -36,15 +38,18 @@ from synthetic_index import build_index, table_path, warm_up
 from world import load_world, make_queries
 
 import candgen
-from candgen.generators.rerank import stage
-from candgen.generators.rerank.rerank import Rerank
-from candgen.kernels.edit_model import similarity_rows
+from candgen.generators.rerank.first_stage import Numbering
+from candgen.generators.rerank.rerank import DEPTH, Rerank
+from candgen.generators.rerank.stage import Stage
+from candgen.kernels import rerank as kernels
+from candgen.kernels import search as search_kernels
 from candgen.paper.corpus import Corpus, parse_pair
 from candgen.paper.published import PAIRS
 from candgen.text.normalize import normalize_many
 
-K, DEPTH = 30, 200
+K = 30
 QUERIES = 1000
+BATCH = 100
 REPEATS = 5
 FO = "fo-is+da+no+sv"
 
@@ -110,14 +115,81 @@ def by_loop(asked: list[Any]) -> list[Any]:
 
 def in_kernel(second: Rerank, mentions: Sequence[str]) -> tuple[float, None]:
     """CPU seconds of the kernel alone."""
-    seconds = []
-
-    def timed(*args: object) -> None:
-        seconds.append(cpu_time(partial(similarity_rows, *args))[0])
-
-    with patch.object(stage, "similarity_rows", timed):
+    with patch.object(kernels, "fill_rows", Timed(kernels.fill_rows)) as timed:
         second.candidates(mentions, K)
-    return sum(seconds), None
+    return sum(timed.seconds), None
+
+
+def parts(both: Rerank, mentions: Sequence[str]) -> tuple[dict[str, float], None]:
+    """CPU seconds of each part of a call for one name, and of all calls."""
+    places: dict[str, tuple[Any, str]] = {
+        "search kernel": (search_kernels, "search_rows"),
+        "translation": (Stage, "translate"),
+        "properties and merging": (kernels, "fill_rows"),
+        "scores": (kernels, "score_rows"),
+        "order": (kernels, "choose_rows"),
+        "ids": (Numbering, "ids"),
+    }
+    with ExitStack() as stack:
+        timed = {}
+        for part, (owner, name) in places.items():
+            timed[part] = Timed(getattr(owner, name))
+            stack.enter_context(patch.object(owner, name, timed[part]))
+        whole = sum(single_calls(both, mentions))
+    seconds = {part: sum(each.seconds) for part, each in timed.items()}
+    return {**seconds, "the rest": whole - sum(seconds.values()), "all": whole}, None
+
+
+def single_calls(both: Rerank, mentions: Sequence[str]) -> list[float]:
+    """CPU seconds of a call for each name."""
+    call = Timed(both.candidates)
+    for mention in mentions:
+        call([mention], K)
+    return call.seconds
+
+
+def one_by_one(
+    what: dict[str, Any], both: Rerank, mentions: Sequence[str], repeats: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """How long names take one at a time and in batches, and what the parts of a call cost."""
+    batches = [mentions[at : at + BATCH] for at in range(0, len(mentions), BATCH)]
+
+    def in_batches() -> None:
+        for batch in batches:
+            both.candidates(batch, K)
+
+    runs: dict[str, Callable[[], Any]] = {
+        "single": lambda: np.array(single_calls(both, mentions)),
+        "batches": lambda: cpu_time(in_batches)[0],
+        "parts": lambda: parts(both, mentions)[0],
+    }
+    for run in runs.values():
+        run()
+    rounds = in_turn(runs, repeats)
+    # Of each name the median of its calls: what else the machine does is not the name's.
+    p50, p99, worst = np.quantile(np.median(rounds["single"], axis=0), [0.5, 0.99, 1]).tolist()
+    row = {
+        **what,
+        "queries": len(mentions),
+        "mean ms": 1e3 * statistics.median(float(each.mean()) for each in rounds["single"]),
+        "p50 ms": 1e3 * p50,
+        "p99 ms": 1e3 * p99,
+        "worst ms": 1e3 * worst,
+        f"batches of {BATCH}, mean ms": 1e3 * statistics.median(rounds["batches"]) / len(mentions),
+    }
+    of_parts = {
+        part: statistics.median(each[part] for each in rounds["parts"])
+        for part in rounds["parts"][0]
+    }
+    return row, [
+        {
+            **what,
+            "part": part,
+            "ms a name": 1e3 * seconds / len(mentions),
+            "%": 100 * seconds / of_parts["all"],
+        }
+        for part, seconds in of_parts.items()
+    ]
 
 
 def speed(
@@ -183,6 +255,9 @@ def measure(
         del index, both
         opened = candgen.load(Path(folder) / "both")
         report.add("Time (CPU)", speed(what, opened.first_stage, opened, mentions, repeats))
+        row, table = one_by_one(what, opened, mentions, repeats)
+        report.add("Names one at a time, and in batches (CPU)", [row])
+        report.add("What the parts of both stages cost, one name at a time (CPU)", table)
         del opened
     report.add(
         "Size",
@@ -240,6 +315,22 @@ def measure_real(report: Report, corpus: Corpus, key: str, options: argparse.Nam
     measure(report, {"names": key}, rows, mentions, options.repeats, build)
 
 
+def measure_all_pivots(
+    report: Report, corpus: Corpus, language: str, options: argparse.Namespace
+) -> None:
+    """Names of one language, with the tables of all others and its own."""
+    tables = {each: corpus.table(each) for each in corpus.languages}
+    target = tables.pop(language)
+    build = partial(
+        candgen.PivotTokenIndex.build, tables, target, language=language, normalizer="latin"
+    )
+    names = sorted({mention for mention, _, _ in target})
+    mentions = np.random.default_rng(1).permutation(names)[: options.queries].tolist()
+    rows = len(target) + sum(map(len, tables.values()))
+    what = {"names": f"{language}, {len(tables)} pivots"}
+    measure(report, what, rows, mentions, options.repeats, build)
+
+
 def main() -> None:
     """Measure every world and every pair asked for."""
     question = (__doc__ or "").partition("\n")[0]
@@ -252,6 +343,13 @@ def main() -> None:
         default=[FO],
         metavar="TARGET-PIVOT+PIVOT",
         help="pairs of --data (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--all-pivots",
+        nargs="*",
+        default=[],
+        metavar="LANGUAGE",
+        help="languages of --data to measure with all others as pivots",
     )
     add_queries(parser, QUERIES, "queries")
     add_repeats(parser, REPEATS)
@@ -268,6 +366,8 @@ def main() -> None:
         corpus = Corpus(given.data)
         for key in given.pair:
             measure_real(report, corpus, key, given)
+        for language in given.all_pivots:
+            measure_all_pivots(report, corpus, language, given)
     report.write()
 
 

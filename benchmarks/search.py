@@ -21,7 +21,16 @@ import bm25s
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from measure import Report, add_queries, add_repeats, add_size, in_turn, median_ratio, wall_time
+from measure import (
+    Report,
+    Timed,
+    add_queries,
+    add_repeats,
+    add_size,
+    in_turn,
+    median_ratio,
+    wall_time,
+)
 from synthetic_index import LANGUAGE, index_path, table_path
 from world import load_world, make_queries
 
@@ -43,21 +52,6 @@ Floats = npt.NDArray[np.float64]
 Tokens = list[tuple[npt.NDArray[np.int64], Floats]]
 Answer = tuple[npt.NDArray[Any], npt.NDArray[np.float32]]
 """What a peer returns for a query: columns of the weight matrix and their scores, best first."""
-
-
-class Timed:
-    """A function that remembers the CPU seconds of its calls in this thread."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.seconds: list[float] = []
-
-    def __call__(self, *args: object, **kwargs: object) -> object:
-        """Call the function."""
-        before = time.thread_time()
-        made = self.function(*args, **kwargs)
-        self.seconds.append(time.thread_time() - before)
-        return made
 
 
 # -- ours -----------------------------------------------------------------------------------------
