@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from urllib.parse import quote
 from urllib.request import urlopen
 
 import pytest
@@ -159,7 +160,8 @@ def test_the_service_then_compiles_nothing(unit, warmed, service_user, world):
     with subprocess.Popen(serve, cwd=world, env=service_user, **pipes) as service:
         try:
             address = service.stdout.readline().decode().strip()
-            for path in ("candidates?mention=havn&details=true", "explain?mention=havn&entity=Q1"):
+            query = f"mention={quote('víkvíkur')}"
+            for path in (f"candidates?{query}&details=true", f"explain?{query}&entity=Q1"):
                 assert urlopen(f"{address}api/v1/{path}", timeout=60).status == 200
         finally:
             service.terminate()

@@ -41,7 +41,7 @@ def compilation_announced(arguments: Sequence[str]) -> Iterator[None]:
         compile_listeners.remove(announce)  # once
         command = " ".join(each for each in arguments if each in (arguments[0], "--auto"))
         about = SECONDS.get(command)
-        seconds = f": up to {about} s" if about else ""
+        seconds = f": up to about {about} s" if about else ""
         if writable_folder() is None:
             note(f"candgen: compiling kernels, in every process{seconds}")
             note(f"candgen: let {CACHE_VARIABLE} name a writable folder to compile only once")

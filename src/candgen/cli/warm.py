@@ -65,7 +65,7 @@ NEURAL = "build --method charagram --pivot is.tsv --english en.tsv --language fo
 
 
 def warm() -> None:
-    """Compile all kernels, so that no later command waits for it.
+    """Compile all kernels before they are needed.
 
     \b
     Examples:

@@ -38,8 +38,8 @@ class KernelCache(Cache):  # type: ignore[misc]
     def __init__(self, function):
         self._py_func = function
         module = function.__module__.rpartition(".")[2]
-        line, version = function.__code__.co_firstlineno, "".join(map(str, sys.version_info[:2]))
-        name = f"{module}.{function.__qualname__}-{line}.py{version}{sys.abiflags}"
+        line, python = function.__code__.co_firstlineno, sys.implementation.cache_tag
+        name = f"{module}.{function.__qualname__}-{line}.{python}"
         self._files = [_File(str(folder), name, _hash_sources()) for folder in cache_folders()]
         self.enable()
 

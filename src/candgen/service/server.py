@@ -207,7 +207,7 @@ def _log_compilation(_kernel: str) -> None:
     """Log the first kernel that has to be compiled, for the worker answers only after it."""
     compile_listeners.remove(_log_compilation)
     log.warning(
-        "compiling kernels, up to %s s: candgen warm does it before the service starts",
+        "compiling kernels, up to about %s s: candgen warm does it before the service starts",
         COMPILE_SECONDS,
     )
 
