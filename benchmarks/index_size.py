@@ -22,9 +22,9 @@ from synthetic_index import index_path, warm_up
 from world import load_world, make_queries
 
 import candgen
+from candgen.cache_folder import CACHE_VARIABLE
 from candgen.storage import index_folder
 from candgen.storage.index_folder import StoredIndex
-from candgen.storage.verification_record import CACHE_VARIABLE
 
 REPEATS = 5
 OPENINGS = 50

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from candgen import kernels
 from candgen.cli import main
 from tests.support.dumps import write_dump
 from tests.support.faroese_wiki import PAGES
@@ -21,10 +22,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_folder(tmp_path_factory):
-    """The tests have their own record of verified indexes, not that of the user."""
+    """The tests have their own record of verified indexes, not that of the user.
+
+    Kernels that commands compile stay beside the source, for the next run of the tests.
+    """
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CANDGEN_CACHE_DIR", str(folder))
+        patch.setenv("NUMBA_CACHE_DIR", str(Path(kernels.__file__).parent / "__pycache__"))
         yield folder
 
 

@@ -9,10 +9,12 @@ SOURCE = TESTS.parent / "src" / "candgen"
 COVERED_BY = {
     "__main__.py": "cli/test_cli.py",
     "cli/build_auto.py": "test_auto.py",
+    "cli/console.py": "cli/test_query.py",
     "cli/describe.py": "cli/test_methods.py",
     "cli/index_extras.py": "cli/test_methods.py",
     "cli/measure_process.py": "paper/test_complexity.py",
     "cli/output.py": "cli/test_query.py",
+    "cli/warm_world.py": "cli/test_warm.py",
     "evaluation/pivot_measures.py": "evaluation/test_pivot_ranking.py",
     "generators/candidate.py": "generators/test_cascade.py",
     "generators/conditional_logit.py": "generators/rerank/test_weights.py",

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import candgen
+from candgen.cache_folder import CACHE_VARIABLE
 from candgen.errors import CandgenError
 from candgen.generators import registry
 from candgen.generators.calibration import Calibration
@@ -35,7 +36,6 @@ from candgen.generators.calibration import Weights as CalibrationWeights
 from candgen.protocols import Explains, ScoreBreakdown
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, add_prefix
-from candgen.storage.verification_record import CACHE_VARIABLE
 from candgen.tables.entities import PREFIX, EntityTable
 
 ANSWERED, REFUSED = "answered", "refused"

@@ -100,6 +100,7 @@ COMMANDS = {
     "service": [*WORLD, *SHORT, "--seconds", "0.2"],
     "spark_rates": ["--data", "DUMPS", "--repeats", "1"],
     "spill": ["--dump", "DUMP", "--links", "3000", "--titles", "1000"],
+    "startup": ["--repeats", "1", "--compile", "split"],
     "tune": ["--data", "NAMES", "--pair", "fo-is", "fo-is+da", *SHORT],
     "wikidata": ["--items", "50", "--repeats", "1"],
 }

@@ -39,7 +39,7 @@ assert not heavy, heavy
 
 
 def test_help_lists_the_commands_in_groups_with_a_line_each(cli):
-    groups = cli("--help").out.split("\n\n")[-4:]
+    groups = cli("--help").out.split("\n\n")[-5:]
     shown = {}
     for title, *lines in (group.strip("\n").splitlines() for group in groups):
         shown[title] = dict(line.split(maxsplit=1) for line in lines)
@@ -48,6 +48,7 @@ def test_help_lists_the_commands_in_groups_with_a_line_each(cli):
         "Ask it:": ["query", "explain", "info", "serve"],
         "Measure it:": ["split", "evaluate", "reproduce"],
         "Get data:": ["download", "extract", "extract-wikidata"],
+        "Install it:": ["warm"],
     }
     summaries = {name: line for lines in shown.values() for name, line in lines.items()}
     assert all(line.endswith(".") and "..." not in line for line in summaries.values()), summaries

@@ -53,7 +53,7 @@ NOT_RUN = {
     "python3 -m pip install": "installs",
 }
 """What cannot be run here, by how it begins, and why not."""
-SHOWN = ("bibtex", "ini", "json", "text")
+SHOWN = ("bibtex", "dockerfile", "ini", "json", "text")
 """Blocks in these languages are to be read."""
 COMMANDS = get_command(app).commands
 OF_OTHERS = {"--py-files", "--size"}

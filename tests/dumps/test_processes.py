@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from candgen import kernels
 from candgen.dumps import processes
 from candgen.dumps.processes import run_in_parallel
 from candgen.errors import StorageError, TableError
@@ -290,3 +291,16 @@ def stuck(_number):
 def test_threads_of_a_worker_do_not_keep_it_from_ending():
     found = list(run_in_parallel(stuck, [1, 2, 3], workers=2))
     assert not any(map(is_running, found))
+
+
+def compiling(number):
+    kernels.tell_compiling(f"kernel {number}")
+    return number
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_kernels_that_a_worker_compiles_are_told_here(monkeypatch, workers):
+    told = []
+    monkeypatch.setattr(kernels, "compile_listeners", [told.append])
+    assert sorted(run_in_parallel(compiling, range(4), workers=workers)) == [0, 1, 2, 3]
+    assert sorted(told) == [f"kernel {number}" for number in range(4)]

@@ -1,22 +1,37 @@
-"""Kernels compile also where compiled code cannot be kept."""
+"""Listeners are told before a kernel is compiled."""
 
-import numba as nb
+import subprocess
+import sys
 
 from candgen import kernels
+from tests.support.commands import environment
 
 
-def test_nothing_can_be_written(monkeypatch):
-    real = nb.njit
+def test_a_listener_may_remove_itself(monkeypatch):
+    told = []
 
-    def njit(*args, **options):
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return real(*args, **options)
+    def once(name):
+        told.append(name)
+        kernels.compile_listeners.remove(once)
 
-    monkeypatch.setattr(nb, "njit", njit)
+    monkeypatch.setattr(kernels, "compile_listeners", [once, told.append])
+    kernels.tell_compiling("score")
+    kernels.tell_compiling("score")
+    assert told == ["score"] * 3
 
-    @kernels.kernel
-    def double(number):
-        return 2 * number
 
-    assert double(21) == 42
+def test_listening_does_not_import_numba():
+    script = "import sys, candgen.kernels; print('numba' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment(), capture_output=True, check=True
+    )
+    assert done.stdout == b"False\n"
+
+
+def test_kernels_are_plain_functions_if_numba_is_switched_off():
+    script = "from candgen.kernels import utf8; print(type(utf8.put_character).__name__)"
+    variables = environment(NUMBA_DISABLE_JIT="1")
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=variables, capture_output=True, check=True
+    )
+    assert done.stdout == b"function\n"

@@ -16,6 +16,8 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
+from candgen import kernels
+from candgen.service import server
 from tests.support.serving import PATIENCE, START, Service, build, eventually, is_worker
 
 
@@ -125,3 +127,15 @@ def test_control_c_while_it_starts(index, seconds):
         _, said = process.communicate(timeout=START)
         assert process.returncode in (0, 130, -signal.SIGINT)
         assert b"Traceback" not in said
+
+
+def test_compiling_is_logged_once(monkeypatch, caplog):
+    listeners = []
+    monkeypatch.setattr(kernels, "compile_listeners", listeners)
+    monkeypatch.setattr(server, "compile_listeners", listeners)
+    listeners.append(server._log_compilation)
+    kernels.tell_compiling("score")
+    kernels.tell_compiling("search")
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert "candgen warm" in record.message

@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+from candgen.cache_folder import CACHE_VARIABLE
 from candgen.storage import index_folder
 from candgen.storage import verification_record as verified
 from tests.support.stored_indexes import content, file_of, refusal
@@ -14,7 +15,7 @@ from tests.support.stored_indexes import content, file_of, refusal
 @pytest.fixture(autouse=True)
 def record(tmp_path, monkeypatch):
     """The folder of the record."""
-    monkeypatch.setenv(verified.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache" / "verified"
 
 
@@ -84,13 +85,13 @@ def test_a_record_that_others_can_write_is_not_believed(folder, record):
 
 def test_without_a_place_for_the_record_everything_is_verified(tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"")
-    monkeypatch.setenv(verified.CACHE_VARIABLE, str(tmp_path / "file"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "file"))
     index_folder.save(tmp_path / "x", **content())
     assert not is_verified(tmp_path / "x")
 
 
 def test_a_user_without_a_home(tmp_path, monkeypatch):
-    monkeypatch.delenv(verified.CACHE_VARIABLE)
+    monkeypatch.delenv(CACHE_VARIABLE)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
 
     def no_home():
@@ -102,7 +103,7 @@ def test_a_user_without_a_home(tmp_path, monkeypatch):
 
 
 def test_the_record_is_in_the_cache_of_the_user(tmp_path, monkeypatch):
-    monkeypatch.delenv(verified.CACHE_VARIABLE)
+    monkeypatch.delenv(CACHE_VARIABLE)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home-cache"))
     index_folder.save(tmp_path / "x", **content())
     assert is_verified(tmp_path / "x")

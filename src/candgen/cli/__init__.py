@@ -6,6 +6,7 @@ are imported, so that ``candgen --help`` and shell completion answer at once.
 
 import atexit
 import contextlib
+import gc
 import logging
 import os
 import sys
@@ -23,6 +24,7 @@ from candgen.cli.evaluate import evaluate
 from candgen.cli.explain import explain
 from candgen.cli.extract import extract
 from candgen.cli.extract_wikidata import extract_wikidata
+from candgen.cli.first_use import compilation_announced
 from candgen.cli.info import info
 from candgen.cli.interrupts import interruptible
 from candgen.cli.options import reads_tables
@@ -33,6 +35,7 @@ from candgen.cli.reproduce import reproduce
 from candgen.cli.serve import serve
 from candgen.cli.split import split
 from candgen.cli.tune import tune
+from candgen.cli.warm import warm
 from candgen.errors import CandgenError
 from candgen.storage.versions import version as installed_version
 from candgen.tables.limits import use_limits
@@ -42,6 +45,9 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 """Exit statuses: a usage error, and those that a shell gives for SIGINT and SIGPIPE."""
 
+OBJECTS_BEFORE_COLLECTION = 100_000
+"""Python looks for garbage after so many new objects, not 700: imports make many, and none is."""
+
 COMPLETE_VARIABLE = "_CANDGEN_COMPLETE"
 """The environment variable that a shell sets to ask for completions."""
 
@@ -50,10 +56,11 @@ COMMANDS: dict[str, Sequence[Callable[..., None]]] = {
     "Ask it": (query, explain, info, serve),
     "Measure it": (split, evaluate, reproduce),
     "Get data": (download, extract, extract_wikidata),
+    "Install it": (warm,),
 }
 """The commands, in groups, in the order of --help."""
 
-READ_NO_TABLES = (demo, explain, download, extract_wikidata)
+READ_NO_TABLES = (demo, explain, download, extract_wikidata, warm)
 """All others have options for how large tables may be."""
 
 OLD_OPTIONS: dict[Callable[..., None], Mapping[str, str]] = {
@@ -157,6 +164,7 @@ def run() -> NoReturn:
     The interpreter's own end is left out: it waits for threads of libraries, and a thread of
     PyArrow that frees an object of Python at that moment waits for the interpreter.
     """
+    gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
     status = main()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or None
@@ -169,8 +177,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; print a usage error as one line to stderr."""
     with _warnings_on_stderr():
         try:
-            with interruptible(), use_limits():
-                status = _run(sys.argv[1:] if arguments is None else arguments)
+            given = sys.argv[1:] if arguments is None else arguments
+            with interruptible(), use_limits(), compilation_announced(given):
+                status = _run(given)
             if sys.stdout is not None:
                 sys.stdout.flush()
         except KeyboardInterrupt:

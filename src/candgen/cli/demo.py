@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Group
-from rich.text import Text
 
 import candgen
 from candgen.cli.explain import token_table
@@ -24,6 +22,8 @@ from candgen.cli.progress import is_terminal, progress_bar
 from candgen.errors import ParameterError
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from candgen import Candidate, Explanation, MentionTable, Query, Report
 
 TARGET = "fo"
@@ -126,8 +126,6 @@ def demo(
     """
     names = _names(target, pivot or (PIVOTS if target == TARGET else []))
     target = next(iter(names))
-    with _waiting("loading kernels (the first time they are compiled: half a minute)"):
-        _call_kernels()
     output = output or Path(f"demo-{target}.candgen")
     with _waiting("building indexes and querying them"):
         experiment = _experiment(names, target=target, seed=seed)
@@ -137,9 +135,7 @@ def demo(
     _show_recall(experiment)
     example = _show_answers(experiment, target, seed)
     _show_explanation(experiment.generators[JOINT].explain(example.mention, example.entity))
-    show(
-        Text(f"\nBoth stages are in {output}, without the hidden names.", style="bold"), "Try next:"
-    )
+    show(_styled(f"\nBoth stages are in {output}, without the hidden names.", "bold"), "Try next:")
     for command in _next_commands(output, example):
         write(f"  {shlex.join(command)}\n")
     if serving and is_terminal(sys.stdout) and is_terminal(sys.stdin):
@@ -166,15 +162,6 @@ def _names(target: str, pivots: Sequence[str]) -> "dict[str, MentionTable]":
             f"choose a target that has at least {MIN_NAMES}"
         )
     return names
-
-
-def _call_kernels() -> None:
-    """Call the kernels once: the first call loads or compiles them."""
-    table = candgen.MentionTable.from_pairs([("Havn", "city:Havn"), ("Heima", "city:Heima")])
-    index = candgen.PivotTokenIndex.build({"pivot": table}, table)
-    index.candidates(["Havn"])
-    index.explain("Havn", "city:Havn")
-    candgen.Rerank(index).candidates(["Havn"])
 
 
 def _experiment(names: "Mapping[str, MentionTable]", *, target: str, seed: int) -> Experiment:
@@ -229,7 +216,7 @@ def _show_names(experiment: Experiment, target: str) -> None:
     pivots = " and ".join([", ".join(others), last] if others else [last])
     sizes = ", ".join(f"{code} {len(names):,}" for code, names in experiment.tables.items())
     show(
-        Text(f"\n{language_name(target)}, learned from {pivots}", style="bold"),
+        _styled(f"\n{language_name(target)}, learned from {pivots}", "bold"),
         "Names of countries, languages, currencies, scripts, cities and time zones (CLDR)",
         f"learned: {sizes}",
         f"hidden:  {target} {len(experiment.hidden):,}",
@@ -257,7 +244,7 @@ def _show_recall(experiment: Experiment) -> None:
         found,
         _title("Every name as a query: how often the right entity comes first, in percent"),
         by_type,
-        *(Text(f"{name + ':':8}{meaning}", style="dim") for name, meaning in TYPES.items()),
+        *(_styled(f"{name + ':':8}{meaning}", "dim") for name, meaning in TYPES.items()),
     )
     gain = {kind: first[JOINT][kind] - first[ZERO_SHOT][kind] for kind in counts}
     if gain.get("easy", 0) > 0 > gain.get("hard", 0):
@@ -318,8 +305,14 @@ def _show_explanation(explanation: "Explanation") -> None:
     )
 
 
-def _title(text: str) -> Group:
-    return Group("", Text(text, style="bold"))
+def _title(text: str) -> "Text":
+    return _styled(f"\n{text}", "bold")
+
+
+def _styled(text: str, style: str) -> "Text":
+    from rich.text import Text  # noqa: PLC0415
+
+    return Text(text, style=style)
 
 
 def _serve(output: Path) -> None:
@@ -337,7 +330,7 @@ def _serve(output: Path) -> None:
 
 def _tell(address: str) -> None:
     show(
-        Text(f"Open {address} in a browser", style="bold"),
+        _styled(f"Open {address} in a browser", "bold"),
         f"OpenRefine takes {address}reconcile. Ctrl-C ends it.",
     )
 

@@ -5,11 +5,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.filesize import decimal
-from rich.table import Table
 
 import candgen
 from candgen.cli.describe import describe_dataset, describe_entities, describe_index, describe_table
@@ -17,6 +16,9 @@ from candgen.cli.humanize import facts_of, in_words
 from candgen.cli.options import Format, OutputFormat
 from candgen.cli.output import show, table, visible, write_json
 from candgen.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 MANIFEST = "manifest.json"
 DATASET_FILE = "dev.tsv"
@@ -144,7 +146,7 @@ def _grouped(files: dict[str, int]) -> dict[str, int]:
     return grouped
 
 
-def _input_table(inputs: dict[str, Any]) -> Table:
+def _input_table(inputs: dict[str, Any]) -> "Table":
     """Return the tables that the index was built from, also those of nested generators, once."""
     tables = list(_inputs(inputs))
     known = [name for name in INPUT_COLUMNS if any(name in part for _, part in tables)]
@@ -217,7 +219,7 @@ def _parse_metadata(text: str) -> Any:  # noqa: ANN401
         return text
 
 
-def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> "Table":
     """Return a table; columns with numbers are aligned to the right."""
     cells = list(rows)
     numbers = {

@@ -1,25 +1,22 @@
 """Standard output: UTF-8 for programs, tables for people."""
 
 import contextlib
-import io
 import json
-import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
-
-from rich.console import Console, RenderableType
-from rich.measure import Measurement
-from rich.segment import Segment
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from candgen.errors import CandgenError
 
-# C0 and C1 controls, and the overrides and isolates that change the direction of text.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""C0 and C1 controls, and the overrides and isolates that change the direction of text."""
 LONGEST_EXAMPLE = 100
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
@@ -63,60 +60,26 @@ def escape_controls(text: str) -> str:
     """Return JSON that means the same, with escapes for control characters in its strings."""
     if text.isprintable():  # much faster, and true of nearly every line
         return text
-    return _CONTROL.sub(
+    return CONTROL.sub(
         lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text
     )
 
 
-class _SafeConsole(Console):
-    """A console that shows no control characters of data, wherever they come from."""
-
-    def render(self, renderable: RenderableType, options: Any = None) -> Iterator[Segment]:  # noqa: ANN401
-        """Yield segments; those of rich itself, such as colours, have no text."""
-        for segment in super().render(renderable, options):
-            if segment.control or not _CONTROL.search(segment.text):
-                yield segment
-            else:
-                lines = map(visible, segment.text.split("\n"))
-                yield Segment("\n".join(lines), segment.style)
-
-
-def show(*pieces: RenderableType, whole: bool = False) -> None:
+def show(*pieces: "RenderableType", whole: bool = False) -> None:
     """Write pieces for people to read: on a terminal, in colour and as wide as the terminal.
 
     With ``whole`` they may be wider than the terminal, but are not cut.
     """
-    console = Console(markup=False, emoji=False, highlight=False)
-    room = console.options.update(max_width=10_000)
-    needed = [Measurement.get(console, room, piece) for piece in pieces]
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = max([console.width, *(each.maximum for each in needed)])
-    elif whole:
-        console.width = max([console.width, *(each.minimum for each in needed)])
-    # Not console.capture(), which writes an empty string to stdout: even that can fail.
-    text = io.StringIO()
-    paper = _SafeConsole(
-        file=text,
-        width=console.width,
-        force_terminal=console.is_terminal,
-        color_system=console.color_system,  # type: ignore[arg-type]
-        no_color=console.no_color,
-        markup=False,
-        emoji=False,
-        highlight=False,
-    )
-    for piece in pieces:
-        paper.print(piece)
-    write(text.getvalue())
+    from candgen.cli.console import show as show_with_rich  # noqa: PLC0415
+
+    show_with_rich(*pieces, whole=whole)
 
 
-def table(*columns: str, right: Iterable[str] = ()) -> Table:
+def table(*columns: str, right: Iterable[str] = ()) -> "Table":
     """Return an empty table; the columns named in ``right`` hold numbers."""
-    made = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        justify = "right" if column in right else "left"
-        made.add_column(column, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    return made
+    from candgen.cli.console import table as rich_table  # noqa: PLC0415
+
+    return rich_table(*columns, right=right)
 
 
 def visible(text: str) -> str:
@@ -125,7 +88,7 @@ def visible(text: str) -> str:
     >>> visible("\x1b[2J \u202eWien")
     '�[2J �Wien'
     """
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def bar(share: float, width: int = 20) -> str:

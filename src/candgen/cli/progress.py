@@ -6,23 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
-
 from candgen.cli.output import visible
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn, TaskID
+
     from candgen.wikipedia.read_parts import ReadingProgress
 
 
@@ -35,7 +23,7 @@ def progress_bar() -> Iterator[Callable[[str, float], None]]:
     if not is_terminal(sys.stderr):
         yield lambda _doing, _fraction: None
         return
-    with _on_stderr(SpinnerColumn(), BarColumn(), TimeElapsedColumn()) as bar:
+    with _on_stderr("Spinner", "Bar", "TimeElapsed") as bar:
         task = bar.add_task("", total=None)
 
         def show(doing: str, fraction: float) -> None:
@@ -55,7 +43,7 @@ def mention_counter() -> Iterator[Callable[[int], None]]:
         yield lambda _answered: None
         return
     start, total = time.perf_counter(), 0
-    with _on_stderr(SpinnerColumn()) as line:
+    with _on_stderr("Spinner") as line:
         task = line.add_task("no mentions yet", total=None)
 
         def count(answered: int) -> None:
@@ -73,8 +61,7 @@ def byte_bar() -> Iterator[Callable[["ReadingProgress"], None]]:
     if not is_terminal(sys.stderr):
         yield lambda _reading: None
         return
-    columns = (SpinnerColumn(), BarColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with _on_stderr(*columns) as bar:
+    with _on_stderr("Spinner", "Bar", "TransferSpeed", "TimeRemaining") as bar:
         task = bar.add_task("", total=None)
         doing = ""
 
@@ -96,9 +83,8 @@ def file_bars() -> Iterator[Callable[[str, int, int], None]]:
     if not is_terminal(sys.stderr):
         yield lambda _name, _done, _size: None
         return
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     tasks: dict[str, TaskID] = {}
-    with _on_stderr(*columns) as bars:
+    with _on_stderr("Bar", "Download", "TransferSpeed", "TimeRemaining") as bars:
 
         def update(name: str, done: int, size: int) -> None:
             if name not in tasks:
@@ -113,10 +99,17 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def _on_stderr(*columns: ProgressColumn) -> Progress:
-    """Return bars with the description of the task before all columns but a spinner."""
-    at = int(isinstance(columns[0], SpinnerColumn))
-    described = (*columns[:at], TextColumn("{task.description}", markup=False), *columns[at:])
+def _on_stderr(*columns: str) -> "Progress":
+    """Return bars of these columns of rich, with the task's description before all but a spinner.
+
+    Rich is imported here, so that a command without a terminal does not wait for it.
+    """
+    from rich import progress  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+
+    made: list[ProgressColumn] = [getattr(progress, f"{name}Column")() for name in columns]
+    description = progress.TextColumn("{task.description}", markup=False)
+    made.insert(int(columns[0] == "Spinner"), description)
     # stdout is not rich's to redirect: programs read it.
     console = Console(stderr=True, markup=False)
-    return Progress(*described, console=console, transient=True, redirect_stdout=False)
+    return progress.Progress(*made, console=console, transient=True, redirect_stdout=False)

@@ -15,6 +15,7 @@ from multiprocessing.process import BaseProcess
 from typing import NamedTuple, TypeVar, cast
 
 from candgen.errors import CandgenError, StorageError
+from candgen.kernels import compile_listeners, tell_compiling
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -26,6 +27,12 @@ class _Failure(NamedTuple):
     """An error of a worker, to be raised by the process that started it."""
 
     error: Exception
+
+
+class _Compiling(NamedTuple):
+    """What a worker sends before it compiles a kernel, which the user has to wait for."""
+
+    kernel: str
 
 
 def run_in_parallel(
@@ -49,6 +56,9 @@ def run_in_parallel(
         while busy:
             for connection in cast("list[Connection]", wait(list(busy))):
                 result = _receive(connection, busy[connection])
+                if isinstance(result, _Compiling):
+                    tell_compiling(result.kernel)
+                    continue
                 try:
                     _send(connection, busy[connection], next(waiting))
                 except StopIteration:
@@ -89,6 +99,7 @@ def _serve(work: Callable[[Task], Result], connection: Connection) -> None:
     """Do tasks until the connection is closed; runs in the worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
     threading.Thread(target=_exit_with_parent, daemon=True).start()
+    compile_listeners.append(lambda kernel: connection.send(_Compiling(kernel)))
     with suppress(*_LOST):
         while True:
             task = connection.recv()

@@ -20,6 +20,7 @@ from typing import Any
 import uvicorn
 
 from candgen.errors import CandgenError
+from candgen.kernels import compile_listeners
 from candgen.service.access_log import log_to_stderr
 from candgen.service.connections import Connections, track_requests
 from candgen.service.metrics import FOLDER_VARIABLE, mark_worker_dead
@@ -34,6 +35,8 @@ MAX_EARLY_DEATHS = 5
 METRICS_BYTES = 1 << 20
 """Bytes for the metrics of a worker; on a full file system, writing them would end the worker."""
 KEEP_ALIVE_SECONDS = 30
+COMPILE_SECONDS = 20
+"""How long a worker may compile kernels, by ``benchmarks/startup.py --compile``."""
 GRACE_SECONDS = 5
 """Seconds for a worker to end, beyond the longest work on a request."""
 POLL_SECONDS = 0.2
@@ -176,6 +179,7 @@ def run_worker(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     log_to_stderr()
+    compile_listeners.append(_log_compilation)
     from candgen.service.app import create_app  # noqa: PLC0415
 
     app = create_app(settings, on_start=lambda: started.send(True))  # noqa: FBT003
@@ -197,6 +201,15 @@ def run_worker(
         lifespan="on",
     )
     uvicorn.Server(config).run([listening])
+
+
+def _log_compilation(_kernel: str) -> None:
+    """Log the first kernel that has to be compiled, for the worker answers only after it."""
+    compile_listeners.remove(_log_compilation)
+    log.warning(
+        "compiling kernels, up to about %s s: candgen warm does it before the service starts",
+        COMPILE_SECONDS,
+    )
 
 
 def address(listening: socket.socket) -> str:

@@ -9,12 +9,11 @@ import contextlib
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-CACHE_VARIABLE = "CANDGEN_CACHE_DIR"
-"""Environment variable that names another cache folder than ~/.cache/candgen."""
+from candgen.cache_folder import cache_folder, is_private
+
 CHECKS = 1
 """Goes up when more is checked: indexes that were verified before are then verified again."""
 MAX_RECORDS = 1000
@@ -32,7 +31,7 @@ def fingerprint(files: Mapping[str, os.stat_result]) -> str:
 def is_recorded(index: str) -> bool:
     """Return whether the index with this fingerprint was verified before, by this user."""
     folder = _folder()
-    return folder is not None and _is_private(folder) and (folder / index).is_file()
+    return folder is not None and is_private(folder) and (folder / index).is_file()
 
 
 def record(index: str) -> None:
@@ -48,24 +47,8 @@ def record(index: str) -> None:
 
 def _folder() -> Path | None:
     """Return the folder of the record; None for a user without a home."""
-    if (named := os.environ.get(CACHE_VARIABLE)) is not None:
-        return Path(named) / "verified"
-    try:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    except RuntimeError:
-        return None
-    return cache / "candgen" / "verified"
-
-
-def _is_private(folder: Path) -> bool:
-    """Return whether no other user can write to the folder, and so vouch for an index."""
-    if not hasattr(os, "geteuid"):
-        return True
-    try:
-        found = folder.stat()
-    except OSError:
-        return False
-    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    cache = cache_folder()
+    return None if cache is None else cache / "verified"
 
 
 def _forget_oldest(folder: Path) -> None:

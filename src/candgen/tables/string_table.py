@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, overload
 
 import numpy as np
@@ -117,7 +118,10 @@ class StringTable(Sequence[str]):
         else:
             # A lone surrogate, which UTF-8 cannot hold, is in no table, but a query may have one.
             encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-            offsets, text = string_buffers(pa.array(encoded, pa.large_binary()))
+            # Not pa.array, which imports pandas where that is installed: longer than a query takes.
+            text = np.frombuffer(b"".join(encoded), np.uint8)
+            ends = [0, *accumulate(map(len, encoded))]
+            offsets = np.frombuffer(array("q", ends).tobytes(), np.int64)
         places = np.empty(len(offsets) - 1, np.int64)
         find_sorted(text, offsets, self.bytes, self.offsets, places)
         return places

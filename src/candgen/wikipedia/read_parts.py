@@ -26,7 +26,6 @@ class ReadingProgress(NamedTuple):
 
 
 ProgressCallback = Callable[[ReadingProgress], None]
-_STARTING = "starting (kernels are compiled the first time: half a minute)"
 
 
 class _Task(NamedTuple):
@@ -145,5 +144,5 @@ class _Meter:
     def show(self, further: int = 0, more: int = 0) -> None:
         done = sum(self._sizes[number] for number in self._statistics) + further
         pages = sum(each.pages["read"] for each in self._statistics.values()) + more
-        doing = "reading pages" if pages else _STARTING
+        doing = "reading pages" if pages else "starting"
         self._progress(ReadingProgress(doing, done, self._total, pages))
