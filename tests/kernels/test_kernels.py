@@ -35,3 +35,15 @@ def test_kernels_are_plain_functions_if_numba_is_switched_off():
         [sys.executable, "-c", script], env=variables, capture_output=True, check=True
     )
     assert done.stdout == b"function\n"
+
+
+def test_a_numba_with_other_internals_uses_its_own_cache():
+    script = (
+        "import sys; sys.modules['candgen.kernels.kernel_cache'] = None\n"
+        "from candgen.kernels import utf8\n"
+        "print(type(utf8.put_character._cache).__name__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment(), capture_output=True, check=True
+    )
+    assert done.stdout == b"FunctionCache\n"

@@ -15,45 +15,59 @@ GROWTH = 1e50
 
 
 @inner_kernel
-def likelihood(name, start, end, query, change, add, drop, row):
+def first_row(query, add, row):
+    """Write the row of an empty name; returns whether it grows too much for ``likelihood``."""
+    left, grown = 1.0, 1.0
+    row[0] = 1.0
+    for j in range(len(query)):
+        left *= add[query[j]]
+        row[j + 1] = left
+        grown = max(grown * add[query[j]], 1.0)
+    return grown > GROWTH
+
+
+@inner_kernel
+def likelihood(name, start, end, query, change, add, drop, first, row):
     """Return log P(query | name[start:end]); ``row`` has room for len(query) + 1 numbers.
 
     Where ``change`` and ``add`` are divided by how common the symbols are that they make, it is
     log (P(query | name) / P(query)). A row is kept within what a float64 can hold; -inf stands for
-    a name that is unlikelier than that, beside what else could be made of the query.
+    a name that is unlikelier than that, beside what else could be made of the query. ``first`` is
+    the row that ``first_row`` made.
     """
-    length = len(query)
-    left, grown, scale = 1.0, 1.0, 0.0
-    row[0] = 1.0
-    for j in range(length):
-        added = add[query[j]]
-        left *= added
-        row[j + 1] = left
-        grown = max(grown * added, 1.0)
-    if grown > GROWTH:
-        return _careful_likelihood(name, start, end, query, change, add, drop, row)
+    length, scale = len(query), 0.0
+    for j in range(length + 1):
+        row[j] = first[j]
+    # Four symbols of the name at once: a row has to wait for what stands to the left, but the
+    # processor computes the rows of the four side by side.
     i = start
-    if (end - start) % 2 == 1:
+    if (end - i) % 2 == 1:
         _next_row(query, name[i], change, add, drop, row)
         i += 1
-    while i < end:
-        # Two symbols of the name at once, which a processor does side by side.
-        dropped, dropped_then = drop[name[i]], drop[name[i + 1]]
-        changed, changed_then = change[name[i]], change[name[i + 1]]
+    if (end - i) % 4 == 2:
+        _next_two_rows(query, name[i], name[i + 1], change, add, drop, row)
         i += 2
+    while i < end:
+        a0, a1 = np.uint64(name[i]), np.uint64(name[i + 1])
+        a2, a3 = np.uint64(name[i + 2]), np.uint64(name[i + 3])
+        drop0, drop1, drop2, drop3 = drop[a0], drop[a1], drop[a2], drop[a3]
+        i += 4
         above = row[0]
-        left = above * dropped
-        left_then = left * dropped_then
-        row[0] = left_then
-        most = left_then
+        left0 = above * drop0
+        left1 = left0 * drop1
+        left2 = left1 * drop2
+        left3 = left2 * drop3
+        row[0] = most = left3
         for j in range(length):
             b, here = query[j], row[j + 1]
             added = add[b]
-            now = (here * dropped + above * changed[b]) + left * added
-            left_then = (now * dropped_then + left * changed_then[b]) + left_then * added
-            above, left = here, now
-            row[j + 1] = left_then
-            most = max(most, left_then)
+            now0 = (here * drop0 + above * change[a0, b]) + left0 * added
+            now1 = (now0 * drop1 + left0 * change[a1, b]) + left1 * added
+            now2 = (now1 * drop2 + left1 * change[a2, b]) + left2 * added
+            left3 = (now2 * drop3 + left2 * change[a3, b]) + left3 * added
+            above, left0, left1, left2 = here, now0, now1, now2
+            row[j + 1] = left3
+            most = max(most, left3)
         if most < SMALL or most > LARGE:
             if most == 0.0:
                 return -np.inf
@@ -76,7 +90,22 @@ def _next_row(query, a, change, add, drop, row):
 
 
 @inner_kernel
-def _careful_likelihood(name, start, end, query, change, add, drop, row):
+def _next_two_rows(query, a0, a1, change, add, drop, row):
+    """Copy symbols a0 and a1 of the name."""
+    above = row[0]
+    left0 = above * drop[a0]
+    left1 = left0 * drop[a1]
+    row[0] = left1
+    for j in range(len(query)):
+        b, here = query[j], row[j + 1]
+        now0 = (here * drop[a0] + above * change[a0, b]) + left0 * add[b]
+        left1 = (now0 * drop[a1] + left0 * change[a1, b]) + left1 * add[b]
+        above, left0 = here, now0
+        row[j + 1] = left1
+
+
+@inner_kernel
+def careful_likelihood(name, start, end, query, change, add, drop, row):
     """Return ``likelihood`` where symbols are added more often than they are common."""
     length = len(query)
     left, scale = 1.0, 0.0
@@ -122,7 +151,10 @@ def _scaled(row, length, by):
 def likelihood_of_name(name, query, ratios, row):
     """Return ``likelihood`` of a whole name."""
     change, add, drop = ratios
-    return likelihood(name, 0, len(name), query, change, add, drop, row)
+    first = np.empty(len(query) + 1, np.float64)
+    if first_row(query, add, first):
+        return careful_likelihood(name, 0, len(name), query, change, add, drop, row)
+    return likelihood(name, 0, len(name), query, change, add, drop, first, row)
 
 
 @kernel

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from candgen.kernels import inner_kernel, kernel
-from candgen.kernels.edit_model import likelihood
+from candgen.kernels.edit_model import careful_likelihood, first_row, likelihood
 from candgen.kernels.prefetch import prefetch
 
 SCORE, SIMILARITY, FREQUENCY, POPULARITY, LANGUAGES, SAME = range(6)
@@ -82,7 +82,7 @@ def _equal(symbols, start, end, text):
 
 
 @inner_kernel
-def _compare(text, e, names, ratios, row, values):
+def _compare(text, e, names, ratios, careful, room, values):
     """Write the properties of an entity for a text; returns its most similar name, or -1.
 
     The similarity is log (P(text | name) / P(text)) / length of the text, with ``ratios`` as
@@ -99,7 +99,10 @@ def _compare(text, e, names, ratios, row, values):
     most, best = -np.inf, -1
     for n in range(np.int64(names.first[e]), np.int64(names.first[e + 1])):
         start, end = np.int64(names.start[n]), np.int64(names.start[n + 1])
-        value = likelihood(names.symbols, start, end, text, change, add, drop, row)
+        if careful:
+            value = careful_likelihood(names.symbols, start, end, text, change, add, drop, room[1])
+        else:
+            value = likelihood(names.symbols, start, end, text, change, add, drop, room[0], room[1])
         if best < 0 or value > most:  # among equals the first, which is the most frequent
             most, best = value, n
         if values[SAME] == 0.0 and _equal(names.symbols, start, end, text):
@@ -117,14 +120,15 @@ def _compare_all(found, i, number, spelling_of, names, ratios, rows, first):
     for at in range(number):
         entities[at] = spelling_of[found.place[i, at]]
     _prefetch_names(names, entities)
-    room = np.empty(len(text) + 1, np.float64)
+    room = np.empty((2, len(text) + 1), np.float64)
+    careful = first_row(text, ratios[1], room[0])
     top = 0.0
     for at in range(number):
         top = max(top, found.score[i, at])
     for at in range(number):
         values = rows.values[first + at]
         rows.place[first + at] = found.place[i, at]
-        rows.best[first + at] = _compare(text, entities[at], names, ratios, room, values)
+        rows.best[first + at] = _compare(text, entities[at], names, ratios, careful, room, values)
         values[SCORE] = np.log(max(found.score[i, at] / top, MIN_SCORE_SHARE))
 
 
