@@ -269,12 +269,14 @@ def calls_and_kernel(
     rounds = in_turn(runs, repeats)
     calls = [float(np.median(run[0])) for run in rounds["single"]]
     inside = [float(np.median(run[1])) for run in rounds["single"]]
+    beyond = [float(np.median(run[0] - run[1])) for run in rounds["single"]]
     means = [float(run[0].mean()) for run in rounds["single"]]
     batch = [seconds / len(texts) for seconds in rounds["batch"]]
     return {
         "entities": size,
         "call, median ms": 1e3 * statistics.median(calls),
         "its kernel, median ms": 1e3 * statistics.median(inside),
+        "beyond the kernel, us": 1e6 * statistics.median(beyond),
         "median / median": median_ratio(calls, inside),
         "call, mean ms": 1e3 * statistics.median(means),
         "kernel in a batch, mean ms": 1e3 * statistics.median(batch),

@@ -57,6 +57,7 @@ COMMANDS = {
     ],
     "fairness": [*WORLD, "--clients", "0", "2", "--seconds", "0.5", "--kind", "one", "batch"],
     "index_size": [*WORLD, "--repeats", "1"],
+    "growth": [*WORLD, *SHORT, "--figures", "FIGURES"],
     "neural": [
         "--data",
         "NAMES",
@@ -194,6 +195,8 @@ def printed(request, run):
 
 
 def _value(request, argument):
+    if argument == "FIGURES":
+        return request.getfixturevalue("folder") / "figures"
     if argument == "NAMES":
         return request.getfixturevalue("names")
     if argument in ("DUMP", "DUMPS"):
@@ -296,6 +299,23 @@ def test_size_and_opening_of_an_index(printed):
     assert number(arrays[0]["bytes a posting on disk"]) > 1
     assert number(found["Opening (wall time)"][0]["fresh process, ms"]) > 0
     assert number(found["The first query on a cold cache (wall time)"][0]["median ms"]) > 0
+
+
+def test_growth_is_drawn(printed, folder):
+    pytest.importorskip("matplotlib", reason="matplotlib draws the figures")
+    (row,) = tables(printed("growth"))["Growth (CPU time)"]
+    assert number(row["build, peak GB"]) > 0
+    drawn = {path.name for path in (folder / "figures").iterdir()}
+    assert drawn == {"growth-search.svg", "growth-build.svg"}
+
+
+def test_the_parts_of_both_stages_add_up(printed):
+    found = tables(printed("rerank"))
+    rows = found["What the parts of both stages cost, one name at a time (CPU)"]
+    *parts, whole = [number(row["ms a name"]) for row in rows if row["names"] == "fo-is+da"]
+    assert sum(parts) == pytest.approx(whole, rel=0.1)
+    single = found["Names one at a time, and in batches (CPU)"][-1]
+    assert number(single["p50 ms"]) <= number(single["p99 ms"]) <= number(single["worst ms"])
 
 
 def test_rerank_is_compared_with_rapidfuzz(printed):
