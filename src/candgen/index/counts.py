@@ -4,7 +4,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -24,6 +24,7 @@ from candgen.text.tokenizers import Symbols, Tokenizer, number_symbols, split_co
 log = logging.getLogger("candgen")
 
 Integers = npt.NDArray[np.int64]
+EntityNumbers = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -96,7 +97,7 @@ class Counts:
     entities: pa.LargeStringArray
     counted: CountedTokens
     languages: Mapping[str, LanguageCounts]
-    entity_of_row: Mapping[str, Integers]
+    entity_of_row: Mapping[str, EntityNumbers]
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,10 @@ class _Rows:
     """The rows of one table: a mention's symbols, the number of its entity, its count."""
 
     symbols: Symbols
-    entity: Integers
+    entity: EntityNumbers
     count: Integers
 
-    def __getitem__(self, chosen: npt.NDArray[np.int64] | npt.NDArray[np.bool_] | slice) -> "_Rows":
+    def __getitem__(self, chosen: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> "_Rows":
         text, start, end = self.symbols
         return _Rows(
             Symbols(text, start[chosen], end[chosen]), self.entity[chosen], self.count[chosen]
@@ -134,6 +135,7 @@ def count(
     }
     strings = _symbol_strings(texts, tokenizer)
     ids, numbers = _number_entities(tables)
+    pa.default_memory_pool().release_unused()  # what reading and numbering have left
     rows = {}
     for language, table in tables.items():
         symbols = _symbols(texts.pop(language), tokenizer, strings)
@@ -144,7 +146,7 @@ def count(
     order = _order_by_name(list(rows.values()), len(ids))
     if len(order) == 0:
         raise NoTokenError("no mention has a token: there is nothing to build an index from")
-    place = np.full(len(ids), -1, np.int64)
+    place = np.full(len(ids), -1, np.int32)
     place[order] = np.arange(len(order))
     counter = _Counter(tokenizer, len(order), threads)
     entity_totals = {
@@ -155,7 +157,7 @@ def count(
     indptrs = {}
     for language in tables:
         show = partial(progress, f"counting {language}")
-        indptrs[language] = counter.add(_by_entity(rows.pop(language), place), show)
+        indptrs[language] = counter.add(rows.pop(language), place, show)
     vocabulary, counted, token_totals = counter.finish(strings, indptrs.values())
     languages = {
         language: LanguageCounts(indptr, token_total, entity_totals[language])
@@ -199,12 +201,12 @@ def _symbols(pieces: list[str], tokenizer: Tokenizer, strings: list[str] | None)
 
 def _number_entities(
     tables: Mapping[str, MentionTable],
-) -> tuple[pa.LargeStringArray, dict[str, Integers]]:
+) -> tuple[pa.LargeStringArray, dict[str, EntityNumbers]]:
     """Return all entity ids, and for each table the number of each row's entity among them."""
     columns = [table.arrow["entity"] for table in tables.values()]
     chunks = [chunk for column in columns for chunk in column.chunks]
-    encoded = pa.chunked_array(chunks, pa.large_string()).combine_chunks().dictionary_encode()
-    numbers = encoded.indices.to_numpy().astype(np.int64)
+    encoded = pa.chunked_array(chunks, pa.large_string()).dictionary_encode().combine_chunks()
+    numbers = encoded.indices.to_numpy()
     ends = np.cumsum([len(column) for column in columns])
     return encoded.dictionary, dict(zip(tables, np.split(numbers, ends[:-1]), strict=True))
 
@@ -237,15 +239,6 @@ def _order_by_name(parts: list[_Rows], size: int) -> Integers:
     return named[np.argsort(name[named], kind="stable")]
 
 
-def _by_entity(rows: _Rows, place: Integers) -> _Rows:
-    """Return rows in the order of their entities' final numbers, which they get."""
-    entity = place[rows.entity]
-    order = np.argsort(entity, kind="stable")
-    _, start, end = rows.symbols
-    symbols = rows.symbols._replace(start=start[order], end=end[order])
-    return _Rows(symbols, entity[order], rows.count[order])
-
-
 def _side_by_side(symbols: Symbols) -> Symbols:
     """Return the same rows with their texts one after the other."""
     length = symbols.end - symbols.start
@@ -256,7 +249,7 @@ def _side_by_side(symbols: Symbols) -> Symbols:
 
 
 def _entity_totals(
-    rows: _Rows, place: Integers, entities: int, counter: "_Counter", language: str
+    rows: _Rows, place: EntityNumbers, entities: int, counter: "_Counter", language: str
 ) -> Integers:
     """Return N_l(e); raise TableError if 64 bits may not hold all totals of the language."""
     of_row = counter.tokens_of(rows)
@@ -297,13 +290,17 @@ class _Counter:
             number += np.maximum(length - n + 1, 0)
         return number
 
-    def add(self, rows: _Rows, progress: Callable[[float], None]) -> Integers:
-        """Count rows that are sorted by entity; return where the postings of each entity begin."""
+    def add(self, rows: _Rows, place: EntityNumbers, progress: Callable[[float], None]) -> Integers:
+        """Count rows; return where the postings of each entity begin.
+
+        ``place`` has the final number of each entity.
+        """
         indptr = np.zeros(self._entities + 1, np.int64)
         indptr[0] = self._filled
         done = 0
+        chunks = _chunks(rows, place)
         for part, nodes, known in _ahead(
-            partial(self._nodes, rows), _chunks(rows), threads=self._threads
+            partial(self._nodes, rows, place), chunks, threads=self._threads
         ):
             progress(done / len(rows.entity))
             if known > len(self._place):
@@ -332,10 +329,12 @@ class _Counter:
         np.maximum.accumulate(indptr, out=indptr)
         return indptr
 
-    def _nodes(self, rows: _Rows, chunk: slice) -> tuple[_Rows, npt.NDArray[np.uint32], int]:
+    def _nodes(
+        self, rows: _Rows, place: EntityNumbers, chunk: Integers
+    ) -> tuple[_Rows, npt.NDArray[np.uint32], int]:
         """Return the rows of a chunk, the nodes of their tokens, and how many are known so far."""
         part = rows[chunk]
-        part = replace(part, symbols=_side_by_side(part.symbols))
+        part = _Rows(_side_by_side(part.symbols), place[part.entity], part.count)
         return part, self._builder.add(part.symbols), len(self._builder)
 
     def finish(
@@ -357,16 +356,20 @@ class _Counter:
         return vocabulary, counted, totals
 
 
-def _chunks(rows: _Rows) -> Iterator[slice]:
-    """Yield slices of rows of about SYMBOLS_AT_ONCE symbols that do not cut an entity in two."""
-    last_rows = np.flatnonzero(np.diff(rows.entity, append=-1))
-    last_ends = np.cumsum(rows.symbols.end - rows.symbols.start)[last_rows]
-    first, taken = 0, 0
-    while first < len(rows.entity):
-        chosen = int(np.searchsorted(last_ends, taken + SYMBOLS_AT_ONCE, side="right")) - 1
-        chosen = max(chosen, int(np.searchsorted(last_rows, first)))
-        yield slice(first, int(last_rows[chosen]) + 1)
-        first, taken = int(last_rows[chosen]) + 1, int(last_ends[chosen])
+def _chunks(rows: _Rows, place: EntityNumbers) -> list[Integers]:
+    """Return which rows to take at a time, in the order of their entities' final numbers.
+
+    They have about SYMBOLS_AT_ONCE symbols, and all rows of an entity are in the same chunk.
+    """
+    entity = place[rows.entity]
+    order = np.argsort(entity, kind="stable")
+    after = np.flatnonzero(np.diff(entity[order], append=-1)) + 1  # where each entity ends
+    ends = np.cumsum((rows.symbols.end - rows.symbols.start)[order])[after - 1]
+    if len(ends) == 0:
+        return []
+    number = int(ends[-1]) // SYMBOLS_AT_ONCE + 1
+    last = np.searchsorted(ends, np.linspace(0, ends[-1], number + 1)[1:])
+    return np.split(order, np.unique(after[last])[:-1])
 
 
 def _ahead(work: Callable[[In], Out], items: Iterable[In], *, threads: int) -> Iterator[Out]:

@@ -19,7 +19,7 @@ BLOCKS_PER_DENSE_TOKEN = 8
 MAX_FLAT_ENTITIES = 250_000
 """Up to so many entities, blocks have four of them and no groups: bounding all is fast then."""
 
-PARTS = 32
+PARTS = 64
 """Bounds are made for such a part of all entries at a time, to need little memory beside them."""
 
 Floats = npt.NDArray[np.float64]

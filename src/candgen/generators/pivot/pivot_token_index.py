@@ -1,10 +1,12 @@
 """PivotTokenIndex: the paper's method, for any number of pivots."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 import numpy as np
+import pyarrow as pa
 
 from candgen.errors import ParameterError, check_whole_number
 from candgen.generators.calibration import Calibration
@@ -124,20 +126,29 @@ class PivotTokenIndex(IndexBase):
         weights = resolve_alphas(pivots, alpha)
         tables = collect_tables(pivots, target, language, weights)
         name = language or TARGET
-        counts = count(tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress)
-        progress("laying out", 0.0)
-        index, pooled = build_index(
-            counts,
-            {name: 1.0, **weights},
-            pivots=pivots,
-            lam=lam,
-            fusion=fusion,
-            smoothing=smoothing,
-            threshold=threshold,
-            threads=threads,
-            in_place=True,
+        counts = count(
+            tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress, threads=threads
         )
-        progress("gathering mentions", 0.0)
+        with ThreadPoolExecutor(1) as pool:
+            gathered = pool.submit(
+                SourceMentions.gather, tables, counts.entity_of_row, len(counts.entities)
+            )
+            if threads == 1:
+                progress("gathering mentions", 0.0)
+                wait([gathered])  # before the layout, which takes the most memory
+                pa.default_memory_pool().release_unused()
+            progress("laying out", 0.0)
+            index, pooled = build_index(
+                counts,
+                {name: 1.0, **weights},
+                pivots=pivots,
+                lam=lam,
+                fusion=fusion,
+                smoothing=smoothing,
+                threshold=threshold,
+                threads=threads,
+                in_place=True,
+            )
         dropped = zip(("priors", "posteriors", "postings"), pooled.dropped.tolist(), strict=True)
         parameters = {
             "tokenizer": described,
@@ -156,9 +167,8 @@ class PivotTokenIndex(IndexBase):
             each: describe_table(table, int(np.count_nonzero(counts.languages[each].entity_total)))
             for each, table in tables.items()
         }
-        sources = SourceMentions.gather(tables, counts.entity_of_row, len(counts.entities))
         progress("done", 1.0)
-        return cls(index, sources, parameters, inputs)
+        return cls(index, gathered.result(), parameters, inputs)
 
     @property
     def lam(self) -> float:
