@@ -135,7 +135,7 @@ def count(
     }
     strings = _symbol_strings(texts, tokenizer)
     ids, numbers = _number_entities(tables)
-    pa.default_memory_pool().release_unused()  # what reading and numbering have left
+    release_unused()
     rows = {}
     for language, table in tables.items():
         symbols = _symbols(texts.pop(language), tokenizer, strings)
@@ -165,6 +165,12 @@ def count(
     }
     entity_of_row = {language: place[number] for language, number in numbers.items()}
     return Counts(vocabulary, ids.take(pa.array(order)), counted, languages, entity_of_row)
+
+
+def release_unused() -> None:
+    """Give back memory that nothing uses, but that Arrow and the C library keep."""
+    for pool in (pa.default_memory_pool(), pa.system_memory_pool()):
+        pool.release_unused()
 
 
 def _normalized(

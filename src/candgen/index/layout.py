@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from candgen.index.counts import release_unused
 from candgen.index.pooling import PooledCounts, smallest_kept
 from candgen.index.vocabulary import Vocabulary
 from candgen.kernels import blocks as kernels
@@ -19,7 +20,7 @@ BLOCKS_PER_DENSE_TOKEN = 8
 MAX_FLAT_ENTITIES = 250_000
 """Up to so many entities, blocks have four of them and no groups: bounding all is fast then."""
 
-PARTS = 64
+PARTS = 128
 """Bounds are made for such a part of all entries at a time, to need little memory beside them."""
 
 Floats = npt.NDArray[np.float64]
@@ -78,10 +79,12 @@ def lay_out(
     their memory.
     """
     postings, lengths = _postings(pooled, len(vocabulary), threads)
-    layers, entities = pooled.entity_total.shape
+    release_unused()  # no other step takes as much memory as the next
+    entities = pooled.entity_total.shape[1]
     places = (len(postings.block_start) - 1) << _block_bits(entities)
-    entity_total = np.ones((layers, places), np.float64)
-    entity_total[:, :entities] = pooled.entity_total
+    entity_total = pooled.entity_total
+    if places > entities:
+        entity_total = np.pad(entity_total, ((0, 0), (0, places - entities)), constant_values=1.0)
     bounds, sums = _bounds(
         postings, lengths, pooled.token_total, entity_total, lam, threshold, threads
     )
@@ -165,7 +168,8 @@ def _postings(
 
 def _lengths(parts: Sequence[npt.NDArray[np.uint32]]) -> npt.NDArray[np.int64]:
     """Return the lengths of lists of blocks, of which several threads have made parts."""
-    length, last = np.zeros((2, len(parts[0])), np.int64)
+    length = np.zeros(len(parts[0]), np.int64)
+    last = np.zeros_like(length)
     for entries, first_here, last_here in (part.T.astype(np.int64) for part in parts):
         is_here = entries > 0
         length += entries + is_here * ((first_here - last) // kernels.GAP)

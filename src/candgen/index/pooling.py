@@ -95,7 +95,7 @@ def sum_into_layers(
         tokens = np.empty(len(counted.tokens), np.uint32)
         number = np.empty((len(token_total), len(tokens)), np.uint8)
     next_high = np.searchsorted(counted.at, languages[:, 0])
-    place = np.zeros(len(counts.vocabulary), np.uint32)
+    place = np.full(len(counts.vocabulary), -1, np.int64)
     dropped = np.zeros(3, np.int64)
     table = ValueTable()
     larges: list[tuple[Integers, npt.NDArray[np.uint32]]] = []

@@ -228,10 +228,11 @@ def pool(
     bits = scratch.view(np.uint64)
     sums = np.empty((layers, 64), np.float64)
     for e in range(first_entity, entity_total.shape[1]):
-        # How many postings the entity can have at most: those of all languages.
-        size = 0
+        # How many postings the entity can have at most, and all before it: those of all languages.
+        size = before = 0
         for part in range(languages):
             size += indptr[part, e + 1] - indptr[part, e]
+            before += indptr[part, e] - indptr[part, 0]
         # Each may be a new value. The table stays at most half full, so that it stays fast.
         more = layers * size
         if distinct + more > len(table) // 2 or larges + more > len(out_number):
@@ -250,16 +251,16 @@ def pool(
                 if n == 0:
                     n = high[next_high[part]]
                     next_high[part] += 1
-                # place[node] says where the token stands in the list. It is never cleared: a value
-                # from an earlier entity points behind the end or at another token.
-                at = filled + np.int64(place[node])
-                if at >= end or out_tokens[at] != node:
-                    at = end
-                    place[node] = at - filled
-                    out_tokens[at] = node
-                    sums[:, at - filled] = 0.0
+                # place[node] - before says where the token stands in the list; it is negative if
+                # the token was last seen with an earlier entity.
+                at = place[node] - before
+                if at < 0:
+                    at = end - filled
+                    place[node] = before + at
+                    out_tokens[end] = node
+                    sums[:, at] = 0.0
                     end += 1
-                sums[layer, at - filled] += alphas[part] * n
+                sums[layer, at] += alphas[part] * n
 
         # 2. Drop postings under the threshold, and move the others together: kept <= filled + i.
         kept = filled

@@ -1,12 +1,11 @@
 """PivotTokenIndex: the paper's method, for any number of pivots."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
 import numpy as np
-import pyarrow as pa
 
 from candgen.errors import ParameterError, check_whole_number
 from candgen.generators.calibration import Calibration
@@ -22,6 +21,7 @@ from candgen.generators.inputs import (
 from candgen.generators.pivot.explanation import Explanation, Shares, break_down, explain
 from candgen.index.counts import count
 from candgen.index.fusion import Fusion, build_index, check_fusion
+from candgen.index.pooling import PooledCounts
 from candgen.index.token_index import TokenIndex
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
@@ -104,7 +104,7 @@ class PivotTokenIndex(IndexBase):
             fusion: "counts" sums the counts of the languages. "probabilities" normalizes each
                 language on its own and mixes the probabilities: see ``candgen.index.fusion``.
             smoothing: Added to every count of the pivots; only with fusion="probabilities".
-            threads: How many threads prepare the search.
+            threads: How many threads count and prepare the search; the index is the same.
             progress: Called with the name of the current step and the fraction of it that is done.
 
         Returns:
@@ -129,16 +129,13 @@ class PivotTokenIndex(IndexBase):
         counts = count(
             tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress, threads=threads
         )
-        with ThreadPoolExecutor(1) as pool:
-            gathered = pool.submit(
-                SourceMentions.gather, tables, counts.entity_of_row, len(counts.entities)
-            )
-            if threads == 1:
-                progress("gathering mentions", 0.0)
-                wait([gathered])  # before the layout, which takes the most memory
-                pa.default_memory_pool().release_unused()
+
+        def gather() -> SourceMentions:
+            return SourceMentions.gather(tables, counts.entity_of_row, len(counts.entities))
+
+        def lay_out() -> tuple[TokenIndex, PooledCounts]:
             progress("laying out", 0.0)
-            index, pooled = build_index(
+            return build_index(
                 counts,
                 {name: 1.0, **weights},
                 pivots=pivots,
@@ -149,6 +146,17 @@ class PivotTokenIndex(IndexBase):
                 threads=threads,
                 in_place=True,
             )
+
+        if threads == 1:
+            progress("gathering mentions", 0.0)
+            sources = gather()  # before the layout, which takes the most memory
+            counts = replace(counts, entity_of_row={})
+            index, pooled = lay_out()
+        else:
+            with ThreadPoolExecutor(1) as pool:
+                gathering = pool.submit(gather)
+                index, pooled = lay_out()
+            sources = gathering.result()
         dropped = zip(("priors", "posteriors", "postings"), pooled.dropped.tolist(), strict=True)
         parameters = {
             "tokenizer": described,
@@ -168,7 +176,7 @@ class PivotTokenIndex(IndexBase):
             for each, table in tables.items()
         }
         progress("done", 1.0)
-        return cls(index, gathered.result(), parameters, inputs)
+        return cls(index, sources, parameters, inputs)
 
     @property
     def lam(self) -> float:
