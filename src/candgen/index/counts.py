@@ -84,7 +84,7 @@ class LanguageCounts:
     entity_total: Integers
 
 
-@dataclass(frozen=True)
+@dataclass
 class Counts:
     """The counts of several languages over the same tokens and entities.
 
@@ -98,6 +98,12 @@ class Counts:
     counted: CountedTokens
     languages: Mapping[str, LanguageCounts]
     entity_of_row: Mapping[str, EntityNumbers]
+
+    def clear(self) -> None:
+        """Free all memory but that of the vocabulary."""
+        self.entities = pa.array([], pa.large_string())
+        self.counted.clear()
+        self.languages, self.entity_of_row = {}, {}
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def build_index(
 ) -> tuple[TokenIndex, PooledCounts]:
     """Return the index of languages mixed by counts or by probabilities, and the pooled counts.
 
-    Search is fastest with ``lam``. ``in_place`` may overwrite the counts to save memory.
+    Search is fastest with ``lam``. ``in_place`` saves memory: the counts cannot be used afterwards.
     """
     background = None
     if fusion == "counts":
@@ -58,7 +58,13 @@ def build_index(
             in_place=in_place,
         )
     index = TokenIndex.build(
-        counts, pooled, lam=lam, threshold=threshold, threads=threads, background=background
+        counts,
+        pooled,
+        lam=lam,
+        threshold=threshold,
+        threads=threads,
+        background=background,
+        in_place=in_place,
     )
     return index, pooled
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -129,9 +130,11 @@ class PivotTokenIndex(IndexBase):
         counts = count(
             tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress, threads=threads
         )
-
-        def gather() -> SourceMentions:
-            return SourceMentions.gather(tables, counts.entity_of_row, len(counts.entities))
+        inputs = {
+            each: describe_table(table, int(np.count_nonzero(counts.languages[each].entity_total)))
+            for each, table in tables.items()
+        }
+        gather = partial(SourceMentions.gather, tables, counts.entity_of_row, len(counts.entities))
 
         def lay_out() -> tuple[TokenIndex, PooledCounts]:
             progress("laying out", 0.0)
@@ -150,7 +153,7 @@ class PivotTokenIndex(IndexBase):
         if threads == 1:
             progress("gathering mentions", 0.0)
             sources = gather()  # before the layout, which takes the most memory
-            counts = replace(counts, entity_of_row={})
+            del gather
             index, pooled = lay_out()
         else:
             with ThreadPoolExecutor(1) as pool:
@@ -170,10 +173,6 @@ class PivotTokenIndex(IndexBase):
             "dropped": dict(dropped),
             "fusion": fusion,
             "smoothing": smoothing,
-        }
-        inputs = {
-            each: describe_table(table, int(np.count_nonzero(counts.languages[each].entity_total)))
-            for each, table in tables.items()
         }
         progress("done", 1.0)
         return cls(index, sources, parameters, inputs)
