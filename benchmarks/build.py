@@ -2,9 +2,10 @@
 
     python benchmarks/build.py --size 50000 500000 2500000
 
-One thread. The peers are the straightforward implementation, dictionaries of Counters turned into
-a SciPy matrix, and the best of that kind: coordinates in arrays, which SciPy adds up. The script
-stops with an error unless all of them have the same number of postings.
+With one thread and with two, whose files are the same. The peers, with one thread, are the
+straightforward implementation, dictionaries of Counters turned into a SciPy matrix, and the best of
+that kind: coordinates in arrays, which SciPy adds up. The script stops with an error unless all of
+them have the same number of postings.
 """
 
 import argparse
@@ -37,6 +38,8 @@ import candgen
 
 SMALL, LARGE = 50_000, 500_000
 """The peers build worlds up to these sizes three times, or once; larger ones not at all."""
+
+TWO_THREADS = "candgen, two threads"
 
 Run = dict[str, Any]
 Pairs = Iterable[tuple[str, str, int]]
@@ -127,7 +130,7 @@ def run_peer(name: str, size: int) -> Run:
     }
 
 
-def run_ours(size: int) -> Run:
+def run_ours(size: int, threads: int) -> Run:
     """Build once with candgen, in a process of its own; reading and writing apart."""
     warm_up()
     reading, table = cpu_time(lambda: candgen.MentionTable.read(table_path(size)))
@@ -140,7 +143,9 @@ def run_ours(size: int) -> Run:
         steps[last[1]] = steps.get(last[1], 0.0) + now - last[0]
         last[:] = now, doing.removesuffix(f" {LANGUAGE}")
 
-    build = partial(candgen.PivotTokenIndex.build, {LANGUAGE: table}, progress=progress)
+    build = partial(
+        candgen.PivotTokenIndex.build, {LANGUAGE: table}, threads=threads, progress=progress
+    )
     wall, system = time.perf_counter(), system_time()
     seconds, index = cpu_time(build)
     wall, system = time.perf_counter() - wall, system_time() - system
@@ -173,13 +178,17 @@ def measure(size: int, asked: int | None, report: Report) -> None:
     repeats, peer_repeats = default_repeats(size)
     if asked is not None:
         repeats, peer_repeats = asked, min(asked, peer_repeats)
-    ours = partial(in_child, run_ours, size)
+    candgens = {
+        "candgen": partial(in_child, run_ours, size, 1),
+        TWO_THREADS: partial(in_child, run_ours, size, 2),
+    }
     peers = {name: partial(in_child, run_peer, name, size) for name in PEERS}
-    runs = in_turn({"candgen": ours, **peers}, peer_repeats)
-    runs["candgen"] += in_turn({"candgen": ours}, repeats - peer_repeats)["candgen"]
-    ours = runs.pop("candgen")
+    runs = in_turn({**candgens, **peers}, peer_repeats)
+    for name, more in in_turn(candgens, repeats - peer_repeats).items():
+        runs[name] += more
+    ours = runs["candgen"]
     millions = ours[0]["postings"] / 1e6
-    rows = [summary(f"candgen, {repeats} runs", size, ours)]
+    rows = [summary(f"{name}, {repeats} runs", size, runs.pop(name)) for name in candgens]
     for name, peer in runs.items():
         if not peer:
             continue

@@ -104,17 +104,17 @@ def weight_matrix(size: int) -> tuple[sp.csr_array, list[str]]:
     table = candgen.MentionTable.read(table_path(size))
     counts = count({LANGUAGE: table}, tokenizer=candgen.CharNgrams(), normalizer="default")
     pooled = pool(counts, {LANGUAGE: 1.0})
-    (token_total,), (entity_total,), (number,) = (  # one language has one layer of counts
+    (token_total,), (entity_total,), (n,) = (  # one language has one layer of counts
         pooled.token_total,
         pooled.entity_total,
-        pooled.number,
+        pooled.n(),
     )
     shape = (len(counts.entities), len(counts.vocabulary))
     ids = counts.entities.to_pylist()
     del counts
     entity = np.repeat(np.arange(shape[0], dtype=np.int32), np.diff(pooled.indptr))
     weights = 1 / token_total[pooled.tokens] + LAM / entity_total[entity]
-    weights *= pooled.values[number]
+    weights *= n
     by_entity = (weights.astype(np.float32), pooled.tokens.view(np.int32), pooled.indptr)
     return sp.csr_array(by_entity, shape).T.tocsr(), ids
 

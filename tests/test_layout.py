@@ -27,7 +27,6 @@ COVERED_BY = {
     "index/counts.py": "index/test_token_index.py",
     "index/layout.py": "index/test_token_index.py",
     "index/layout_validation.py": "adversarial/test_index.py",
-    "index/pooling.py": "index/test_token_index.py",
     "index/vocabulary.py": "index/test_token_index.py",
     "integrations/cldr.py": "cli/test_demo.py",
     "integrations/uriel.py": "cli/test_pivots.py",

@@ -260,6 +260,8 @@ def test_build_is_compared_with_dictionaries_and_coordinates(printed):
     for peer in ("dictionaries", "coordinates"):
         assert number(rows[f"{peer} / candgen"]["CPU s"]) > 0
     assert rows["candgen, 1 runs"]["entities"] == "500"
+    for what in ("candgen, 1 runs", "candgen, two threads, 1 runs"):
+        assert all(number(rows[what][column]) > 0 for column in ("CPU s", "wall s", "peak GB"))
 
 
 def test_search_is_compared_with_scipy_and_bm25s(printed):

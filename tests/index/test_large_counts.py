@@ -132,16 +132,18 @@ def test_all_scores_are_finite_with_any_threshold(languages, query):
         assert all(0 < score < math.inf for score in scores)
 
 
-@pytest.mark.parametrize("count", [71_582_788, 71_582_789, 160_000_000, MAX_COUNT - 3])
+@pytest.mark.parametrize("count", [255, 256, 71_582_789, 2**31 - 1, 2**31, MAX_COUNT - 3])
 def test_counts_of_one_language_may_need_more_bits(count):
-    """The totals of ``Torshavn`` are 30 times its count: 2**31 is between the first two."""
+    """Counts have a byte, or are listed apart; other parts of the library read them in 32 or 64."""
     large = MentionTable.from_pairs([("Torshavn", "Q1", count), ("Klaksvik", "Q2", 3)])
     small = MentionTable.from_pairs([("Torshavn", "Q1", 5), ("Klaksvik", "Q2", 3)])
     counts = counting.count(
         {"is": large, "da": small}, tokenizer=CharNgrams(), normalizer="default"
     )
-    widths = {part.counts.dtype for part in counts.languages.values()}
-    assert widths == {np.dtype(np.int32 if 30 * count < 2**31 else np.int64)}
+    wide = counts.counted.counts()
+    assert wide.dtype == (np.int32 if count < 2**31 else np.int64)
+    assert sorted(set(wide.tolist())) == [3, 5, count]
+    assert set(counts.counted.high.tolist()) == ({count} if count >= 256 else set())
     index = PivotTokenIndex.build({"is": large, "da": small}, lam=1.0)
     assert index.candidates(["Torshavn"]) == [[("Q1", 31.0)]]
     assert index.sources.of(index.token_index.number(0))[0].count == count

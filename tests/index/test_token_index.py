@@ -232,10 +232,11 @@ def test_gaps_longer_than_sixteen_bits():
         np.empty(0, np.int64),
         np.empty(0),
     )
-    bounds, sums = layout._bounds(postings, np.array([[10.0]]), total, 2.0, 0.0)
+    lengths = np.array([4 + 1 + 0 + 2])
+    bounds, sums = layout._bounds(postings, lengths, np.array([[10.0]]), total, 2.0, 0.0)
     reached = np.cumsum(bounds.listed >> 16)
     assert sums.ravel() == pytest.approx([1.0, 1.25])
-    assert len(reached) == 4 + 1 + 0 + 2
+    assert len(reached) == lengths[0]
     for block, n in zip(blocks, counts, strict=True):
         entry = int(bounds.listed[reached == block][-1])
         prior, posterior = (entry >> 8 & 255) ** 2, (entry & 255) ** 2

@@ -16,7 +16,7 @@ from candgen.generators.candidate import Candidate, check_query, search_candidat
 from candgen.generators.index_base import IndexBase, summarize
 from candgen.generators.inputs import TARGET, collect_tables, describe_table, validate_shared
 from candgen.generators.tiers import ask_in_turn
-from candgen.index.counts import NoTokenError, count
+from candgen.index.counts import EntityNumbers, NoTokenError, count
 from candgen.index.layout import block_bits
 from candgen.index.pooling import pool
 from candgen.index.tie_order import tie_order
@@ -268,7 +268,7 @@ class _Tier(NamedTuple):
 
     token_index: TokenIndex
     entities: pa.LargeStringArray
-    entity_of_row: Mapping[str, Integers]
+    entity_of_row: Mapping[str, EntityNumbers]
 
 
 def _plans(

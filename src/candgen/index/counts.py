@@ -1,10 +1,12 @@
 """Counting tokens x entities: the integers n_l(t, e) of each language l."""
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.errors import TableError
-from candgen.index.vocabulary import Vocabulary, VocabularyBuilder
+from candgen.index.vocabulary import Vocabulary, VocabularyBuilder, longer
 from candgen.kernels import counting as kernels
 from candgen.protocols import Progress, no_progress
 from candgen.tables.mention_table import MentionTable
@@ -22,10 +24,13 @@ from candgen.text.tokenizers import Symbols, Tokenizer, number_symbols, split_co
 log = logging.getLogger("candgen")
 
 Integers = npt.NDArray[np.int64]
+EntityNumbers = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
+In = TypeVar("In")
+Out = TypeVar("Out")
 
 ROWS_AT_ONCE = 250_000
-SYMBOLS_AT_ONCE = 250_000
+SYMBOLS_AT_ONCE = 64_000
 
 MAX_TOTAL = 4 * 10**18
 """The largest number of tokens in a table: the sum over its rows of count times tokens.
@@ -42,18 +47,44 @@ class NoTokenError(TableError):
     """No mention of the tables has a token."""
 
 
+@dataclass
+class CountedTokens:
+    """The postings of all languages, one language after the other: tokens and counts n_l(t, e).
+
+    Most counts are small, so they stand in a byte, ``low``. Where that is 0 the count is large: the
+    places of large ones are ``at``, and they themselves ``high``.
+    """
+
+    tokens: npt.NDArray[np.uint32]
+    low: npt.NDArray[np.uint8]
+    at: Integers
+    high: Integers
+
+    def counts(self) -> npt.NDArray[np.int32] | Integers:
+        """Return all counts in the narrowest type of four or eight bytes."""
+        is_narrow = self.high.max(initial=0) <= np.iinfo(np.int32).max
+        counts: npt.NDArray[Any] = self.low.astype(np.int32 if is_narrow else np.int64)
+        counts[self.at] = self.high
+        return counts
+
+    def clear(self) -> None:
+        """Free the memory; nothing can be read afterwards."""
+        self.tokens, self.low = self.tokens[:0].copy(), self.low[:0].copy()
+
+
 @dataclass(frozen=True)
 class LanguageCounts:
-    """n_l(t, e): entity e has ``tokens[indptr[e]:indptr[e + 1]]``, in no order, with ``counts``."""
+    """Where entity e has its postings, ``indptr[e]`` to ``indptr[e + 1] - 1``, and the totals.
+
+    The tokens of an entity are in no order.
+    """
 
     indptr: Integers
-    tokens: npt.NDArray[np.uint32]
-    counts: npt.NDArray[np.int32] | Integers
     token_total: Integers
     entity_total: Integers
 
 
-@dataclass(frozen=True)
+@dataclass
 class Counts:
     """The counts of several languages over the same tokens and entities.
 
@@ -64,8 +95,15 @@ class Counts:
 
     vocabulary: Vocabulary
     entities: pa.LargeStringArray
+    counted: CountedTokens
     languages: Mapping[str, LanguageCounts]
-    entity_of_row: Mapping[str, Integers]
+    entity_of_row: Mapping[str, EntityNumbers]
+
+    def clear(self) -> None:
+        """Free all memory but that of the vocabulary."""
+        self.entities = pa.array([], pa.large_string())
+        self.counted.clear()
+        self.languages, self.entity_of_row = {}, {}
 
 
 @dataclass(frozen=True)
@@ -73,10 +111,10 @@ class _Rows:
     """The rows of one table: a mention's symbols, the number of its entity, its count."""
 
     symbols: Symbols
-    entity: Integers
+    entity: EntityNumbers
     count: Integers
 
-    def __getitem__(self, chosen: npt.NDArray[np.int64] | npt.NDArray[np.bool_] | slice) -> "_Rows":
+    def __getitem__(self, chosen: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> "_Rows":
         text, start, end = self.symbols
         return _Rows(
             Symbols(text, start[chosen], end[chosen]), self.entity[chosen], self.count[chosen]
@@ -90,11 +128,12 @@ def count(
     normalizer: str,
     progress: Progress = no_progress,
     warn: bool = True,
+    threads: int = 1,
 ) -> Counts:
     """Count the tokens of every entity in every language.
 
     Mentions without a token (those that are empty after normalizing) are left out; ``warn`` logs
-    how many.
+    how many. More than two ``threads`` are of no use.
     """
     texts = {
         language: _normalized(table, normalizer, language, progress)
@@ -102,6 +141,7 @@ def count(
     }
     strings = _symbol_strings(texts, tokenizer)
     ids, numbers = _number_entities(tables)
+    release_unused()
     rows = {}
     for language, table in tables.items():
         symbols = _symbols(texts.pop(language), tokenizer, strings)
@@ -112,23 +152,31 @@ def count(
     order = _order_by_name(list(rows.values()), len(ids))
     if len(order) == 0:
         raise NoTokenError("no mention has a token: there is nothing to build an index from")
-    place = np.full(len(ids), -1, np.int64)
+    place = np.full(len(ids), -1, np.int32)
     place[order] = np.arange(len(order))
-    builder = VocabularyBuilder(tokenizer)
+    counter = _Counter(tokenizer, len(order), threads)
     entity_totals = {
-        language: _entity_totals(part, place, len(order), builder, language)
+        language: _entity_totals(part, place, len(order), counter, language)
         for language, part in rows.items()
     }
-    counted = {}
-    width = _width(entity_totals.values())
+    counter.reserve(sum(int(counter.tokens_of(part).sum()) for part in rows.values()))
+    indptrs = {}
     for language in tables:
-        mine = _by_entity(rows.pop(language), place)
         show = partial(progress, f"counting {language}")
-        counted[language] = _count_rows(mine, entity_totals[language], builder, width, show)
-    vocabulary, final = builder.finish(strings)
-    totals = {language: _renumber(part, final) for language, part in counted.items()}
+        indptrs[language] = counter.add(rows.pop(language), place, show)
+    vocabulary, counted, token_totals = counter.finish(strings, indptrs.values())
+    languages = {
+        language: LanguageCounts(indptr, token_total, entity_totals[language])
+        for (language, indptr), token_total in zip(indptrs.items(), token_totals, strict=True)
+    }
     entity_of_row = {language: place[number] for language, number in numbers.items()}
-    return Counts(vocabulary, ids.take(pa.array(order)), totals, entity_of_row)
+    return Counts(vocabulary, ids.take(pa.array(order)), counted, languages, entity_of_row)
+
+
+def release_unused() -> None:
+    """Give back memory that nothing uses, but that Arrow and the C library keep."""
+    for pool in (pa.default_memory_pool(), pa.system_memory_pool()):
+        pool.release_unused()
 
 
 def _normalized(
@@ -165,12 +213,12 @@ def _symbols(pieces: list[str], tokenizer: Tokenizer, strings: list[str] | None)
 
 def _number_entities(
     tables: Mapping[str, MentionTable],
-) -> tuple[pa.LargeStringArray, dict[str, Integers]]:
+) -> tuple[pa.LargeStringArray, dict[str, EntityNumbers]]:
     """Return all entity ids, and for each table the number of each row's entity among them."""
     columns = [table.arrow["entity"] for table in tables.values()]
     chunks = [chunk for column in columns for chunk in column.chunks]
-    encoded = pa.chunked_array(chunks, pa.large_string()).combine_chunks().dictionary_encode()
-    numbers = encoded.indices.to_numpy().astype(np.int64)
+    encoded = pa.chunked_array(chunks, pa.large_string()).dictionary_encode().combine_chunks()
+    numbers = encoded.indices.to_numpy()
     ends = np.cumsum([len(column) for column in columns])
     return encoded.dictionary, dict(zip(tables, np.split(numbers, ends[:-1]), strict=True))
 
@@ -203,32 +251,20 @@ def _order_by_name(parts: list[_Rows], size: int) -> Integers:
     return named[np.argsort(name[named], kind="stable")]
 
 
-def _by_entity(rows: _Rows, place: Integers) -> _Rows:
-    """Return rows in the order of their entities' final numbers, their text moved along."""
-    entity = place[rows.entity]
-    order = np.argsort(entity, kind="stable")
-    text, start, end = rows.symbols
-    start, end = start[order], end[order]
-    ends = np.cumsum(end - start)
-    moved = np.empty(ends[-1] if len(ends) else 0, np.uint32)
-    kernels.gather_rows(text, start, end, moved)
-    return _Rows(Symbols(moved, ends - (end - start), ends), entity[order], rows.count[order])
-
-
-def _tokens_of_rows(rows: _Rows, builder: VocabularyBuilder) -> Integers:
-    """Return how many tokens each row has."""
-    length = rows.symbols.end - rows.symbols.start
-    number = np.zeros(len(length), np.int64)
-    for n in builder.lengths:
-        number += np.maximum(length - n + 1, 0)
-    return number
+def _side_by_side(symbols: Symbols) -> Symbols:
+    """Return the same rows with their texts one after the other."""
+    length = symbols.end - symbols.start
+    ends = np.cumsum(length)
+    text = np.empty(ends[-1], np.uint32)
+    kernels.gather_rows(*symbols, text)
+    return Symbols(text, ends - length, ends)
 
 
 def _entity_totals(
-    rows: _Rows, place: Integers, entities: int, builder: VocabularyBuilder, language: str
+    rows: _Rows, place: EntityNumbers, entities: int, counter: "_Counter", language: str
 ) -> Integers:
     """Return N_l(e); raise TableError if 64 bits may not hold all totals of the language."""
-    of_row = _tokens_of_rows(rows, builder)
+    of_row = counter.tokens_of(rows)
     total = float(np.dot(of_row.astype(np.float64), rows.count.astype(np.float64)))
     if total > MAX_TOTAL:
         raise TableError(
@@ -240,66 +276,124 @@ def _entity_totals(
     return entity_total
 
 
-def _width(entity_totals: Collection[Integers]) -> type[np.int32] | type[np.int64]:
-    """Return the narrowest type for the counts of all languages: kernels take them together.
+class _Counter:
+    """Counts the rows of one language after the other."""
 
-    No count can exceed its entity's total.
-    """
-    most = max(int(total.max(initial=0)) for total in entity_totals)
-    return np.int32 if most <= np.iinfo(np.int32).max else np.int64
+    def __init__(self, tokenizer: Tokenizer, entities: int, threads: int) -> None:
+        self._builder = VocabularyBuilder(tokenizer)
+        self._entities = entities
+        self._threads = threads
+        self._place = np.zeros(0, np.int64)
+        self._scratch = np.empty((3, 0), np.int64)
+        self._filled = 0
+        self._large: list[tuple[Integers, Integers]] = []
+        self.reserve(0)
 
+    def reserve(self, tokens: int) -> None:
+        """Make room for so many tokens; memory that is never written is never taken."""
+        self._tokens = np.empty(tokens, np.uint32)
+        self._low = np.empty(tokens, np.uint8)
 
-def _count_rows(
-    rows: _Rows,
-    entity_total: Integers,
-    builder: VocabularyBuilder,
-    width: type[np.int32] | type[np.int64],
-    progress: Callable[[float], None],
-) -> LanguageCounts:
-    """Return n_l(t, e) with the builder's token numbers; rows are sorted by entity."""
-    # Memory that is never written is never taken.
-    tokens = np.empty(int(_tokens_of_rows(rows, builder).sum()), np.uint32)
-    counts: npt.NDArray[Any] = np.empty(len(tokens), width)
-    indptr = np.zeros(len(entity_total) + 1, np.int64)
-    filled = 0
-    for chunk in _chunks(rows.symbols.end, rows.entity):
-        progress(chunk.start / len(rows.entity))
+    def tokens_of(self, rows: _Rows) -> Integers:
+        """Return how many tokens each row has."""
+        length = rows.symbols.end - rows.symbols.start
+        number = np.zeros(len(length), np.int64)
+        for n in self._builder.lengths:
+            number += np.maximum(length - n + 1, 0)
+        return number
+
+    def add(self, rows: _Rows, place: EntityNumbers, progress: Callable[[float], None]) -> Integers:
+        """Count rows; return where the postings of each entity begin.
+
+        ``place`` has the final number of each entity.
+        """
+        indptr = np.zeros(self._entities + 1, np.int64)
+        indptr[0] = self._filled
+        done = 0
+        chunks = _chunks(rows, place)
+        for part, nodes, known in _ahead(
+            partial(self._nodes, rows, place), chunks, threads=self._threads
+        ):
+            progress(done / len(rows.entity))
+            if known > len(self._place):
+                self._place = longer(self._place, 2 * known, fill=-1)
+            if nodes.size > self._scratch.shape[1]:
+                self._scratch = np.empty((3, 2 * nodes.size), np.int64)
+            sums, at, high = self._scratch
+            self._filled, larges = kernels.count_rows(
+                part.symbols.start,
+                part.symbols.end,
+                part.count,
+                part.entity,
+                self._builder.lengths,
+                nodes,
+                self._place,
+                sums,
+                indptr,
+                self._tokens,
+                self._low,
+                self._filled,
+                at,
+                high,
+            )
+            self._large.append((at[:larges].copy(), high[:larges].copy()))
+            done += len(part.entity)
+        np.maximum.accumulate(indptr, out=indptr)
+        return indptr
+
+    def _nodes(
+        self, rows: _Rows, place: EntityNumbers, chunk: Integers
+    ) -> tuple[_Rows, npt.NDArray[np.uint32], int]:
+        """Return the rows of a chunk, the nodes of their tokens, and how many are known so far."""
         part = rows[chunk]
-        nodes = builder.add(part.symbols)
-        filled = kernels.count_rows(
-            part.symbols.start,
-            part.symbols.end,
-            part.count,
-            part.entity,
-            builder.lengths,
-            nodes,
-            builder.scratch(),
-            indptr,
-            tokens,
-            counts,
-            filled,
-        )
-    np.maximum.accumulate(indptr, out=indptr)
-    return LanguageCounts(
-        indptr, tokens[:filled], counts[:filled], np.zeros(0, np.int64), entity_total
-    )
+        part = _Rows(_side_by_side(part.symbols), place[part.entity], part.count)
+        return part, self._builder.add(part.symbols), len(self._builder)
+
+    def finish(
+        self, strings: list[str] | None, indptrs: Iterable[Integers]
+    ) -> tuple[Vocabulary, CountedTokens, list[Integers]]:
+        """Return the vocabulary, the counts with its numbers, and N_l(t) of each language."""
+        vocabulary, number = self._builder.finish(strings)
+        at, high = (np.concatenate(arrays) for arrays in zip(*self._large, strict=True))
+        counted = CountedTokens(self._tokens[: self._filled], self._low[: self._filled], at, high)
+        totals = []
+        for indptr in indptrs:
+            mine = slice(indptr[0], indptr[-1])
+            large = slice(*np.searchsorted(at, indptr[[0, -1]]).tolist())
+            token_total = np.zeros(len(number), np.int64)
+            kernels.renumber(
+                counted.tokens[mine], counted.low[mine], high[large], number, token_total
+            )
+            totals.append(token_total)
+        return vocabulary, counted, totals
 
 
-def _chunks(end: Integers, entity: Integers) -> Iterator[slice]:
-    """Yield slices of rows of about SYMBOLS_AT_ONCE symbols that do not cut an entity in two."""
-    last_rows = np.flatnonzero(np.diff(entity, append=-1))
-    last_ends = end[last_rows]
-    first, taken = 0, 0
-    while first < len(entity):
-        chosen = np.searchsorted(last_ends, taken + SYMBOLS_AT_ONCE, side="right") - 1
-        at_least = np.searchsorted(last_rows, first)
-        last = int(last_rows[max(chosen, at_least)])
-        yield slice(first, last + 1)
-        first, taken = last + 1, int(end[last])
+def _chunks(rows: _Rows, place: EntityNumbers) -> list[Integers]:
+    """Return which rows to take at a time, in the order of their entities' final numbers.
+
+    They have about SYMBOLS_AT_ONCE symbols, and all rows of an entity are in the same chunk.
+    """
+    entity = place[rows.entity]
+    order = np.argsort(entity, kind="stable")
+    after = np.flatnonzero(np.diff(entity[order], append=-1)) + 1  # where each entity ends
+    ends = np.cumsum((rows.symbols.end - rows.symbols.start)[order])[after - 1]
+    if len(ends) == 0:
+        return []
+    number = int(ends[-1]) // SYMBOLS_AT_ONCE + 1
+    last = np.searchsorted(ends, np.linspace(0, ends[-1], number + 1)[1:])
+    return np.split(order, np.unique(after[last])[:-1])
 
 
-def _renumber(part: LanguageCounts, number: npt.NDArray[np.uint32]) -> LanguageCounts:
-    """Return the same counts with final token numbers (in place), and N_l(t)."""
-    token_total = np.zeros(len(number), np.int64)
-    kernels.renumber(part.tokens, part.counts, number, token_total)
-    return replace(part, token_total=token_total)
+def _ahead(work: Callable[[In], Out], items: Iterable[In], *, threads: int) -> Iterator[Out]:
+    """Yield the results of work, in order; a second thread makes the next while one is used."""
+    if threads == 1:
+        yield from map(work, items)
+        return
+    made: deque[Future[Out]] = deque()
+    with ThreadPoolExecutor(1) as pool:
+        for item in items:
+            made.append(pool.submit(work, item))
+            if len(made) > 1:
+                yield made.popleft().result()
+        while made:
+            yield made.popleft().result()

@@ -43,17 +43,28 @@ def build_index(
 ) -> tuple[TokenIndex, PooledCounts]:
     """Return the index of languages mixed by counts or by probabilities, and the pooled counts.
 
-    Search is fastest with ``lam``. ``in_place`` may overwrite the counts to save memory.
+    Search is fastest with ``lam``. ``in_place`` saves memory: the counts cannot be used afterwards.
     """
     background = None
     if fusion == "counts":
         pooled = pool(counts, weights, threshold=threshold, in_place=in_place)
     else:
         pooled, background = fuse(
-            counts, weights, pivots=pivots, smoothing=smoothing, threshold=threshold
+            counts,
+            weights,
+            pivots=pivots,
+            smoothing=smoothing,
+            threshold=threshold,
+            in_place=in_place,
         )
     index = TokenIndex.build(
-        counts, pooled, lam=lam, threshold=threshold, threads=threads, background=background
+        counts,
+        pooled,
+        lam=lam,
+        threshold=threshold,
+        threads=threads,
+        background=background,
+        in_place=in_place,
     )
     return index, pooled
 
@@ -83,8 +94,12 @@ def fuse(
     pivots: Collection[str],
     smoothing: float = 0.0,
     threshold: float = 0.0,
+    in_place: bool = False,
 ) -> tuple[PooledCounts, Background | None]:
-    """Counts with a layer for each language, and what smoothing adds to all."""
+    """Counts with a layer for each language, and what smoothing adds to all.
+
+    ``in_place`` may overwrite the counts to save memory.
+    """
     parts = list(counts.languages.values())
     alpha = np.array([weights[language] for language in counts.languages], np.float64)
     added = np.array([smoothing * (language in pivots) for language in counts.languages])
@@ -96,7 +111,9 @@ def fuse(
     entity_total = _totals(of_entity + added[:, np.newaxis] * tokens, alpha)
     ones = np.ones(len(parts), np.float64)
     layers = np.arange(len(parts), dtype=np.int64)
-    pooled = sum_into_layers(counts, layers, ones, token_total, entity_total, threshold)
+    pooled = sum_into_layers(
+        counts, layers, ones, token_total, entity_total, threshold, in_place=in_place
+    )
     if smoothing == 0.0:
         return pooled, None
     return pooled, Background(added @ (1 / token_total), added @ (1 / entity_total))

@@ -47,9 +47,9 @@ class CountGrid:
         With ``texts`` it is several times smaller, and good for these texts only.
         """
         parts = list(counts.languages.values())
-        indptrs, tokens, numbers = (
-            tuple(getattr(part, name) for part in parts) for name in ("indptr", "tokens", "counts")
-        )
+        indptrs = tuple(part.indptr for part in parts)
+        tokens = (counts.counted.tokens,) * len(parts)
+        numbers = (counts.counted.counts(),) * len(parts)
         size = np.zeros(len(counts.vocabulary), np.int64)
         wanted = np.full(len(size), texts is None)
         if texts is not None:

@@ -1,11 +1,14 @@
 """From pooled counts to the arrays that search reads: postings in blocks, and bounds."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from candgen.index.counts import release_unused
 from candgen.index.pooling import PooledCounts, smallest_kept
 from candgen.index.vocabulary import Vocabulary
 from candgen.kernels import blocks as kernels
@@ -17,7 +20,8 @@ BLOCKS_PER_DENSE_TOKEN = 8
 MAX_FLAT_ENTITIES = 300_000
 """Up to so many entities, blocks have four of them and no groups: bounding all is fast then."""
 
-TOKENS_AT_ONCE = 1 << 15
+PARTS = 128
+"""Bounds are made for such a part of all entries at a time, to need little memory beside them."""
 
 Floats = npt.NDArray[np.float64]
 Sums = npt.NDArray[np.float32]
@@ -71,14 +75,19 @@ def lay_out(
 ) -> tuple[Blocks, Sums]:
     """Return the arrays of an index, and each token's sums of priors and of posteriors.
 
-    Search is fastest with ``lam``. The tokens of ``pooled`` are overwritten, to save their memory.
+    Search is fastest with ``lam``. The tokens and numbers of ``pooled`` are overwritten, to save
+    their memory.
     """
-    postings = _postings(pooled, len(vocabulary), threads)
-    layers, entities = pooled.entity_total.shape
+    postings, lengths = _postings(pooled, len(vocabulary), threads)
+    release_unused()  # no other step takes as much memory as the next
+    entities = pooled.entity_total.shape[1]
     places = (len(postings.block_start) - 1) << _block_bits(entities)
-    entity_total = np.ones((layers, places), np.float64)
-    entity_total[:, :entities] = pooled.entity_total
-    bounds, sums = _bounds(postings, pooled.token_total, entity_total, lam, threshold)
+    entity_total = pooled.entity_total
+    if places > entities:
+        entity_total = np.pad(entity_total, ((0, 0), (0, places - entities)), constant_values=1.0)
+    bounds, sums = _bounds(
+        postings, lengths, pooled.token_total, entity_total, lam, threshold, threads
+    )
     return Blocks(
         child=vocabulary.child,
         symbol=vocabulary.symbol,
@@ -105,47 +114,67 @@ def bound_background(blocks: Blocks, background: Background) -> Blocks:
     )
 
 
-def _postings(pooled: PooledCounts, tokens: int, threads: int) -> Postings:
-    """Return the postings in the order of their blocks, which fill whole groups."""
+def _postings(
+    pooled: PooledCounts, tokens: int, threads: int
+) -> tuple[Postings, npt.NDArray[np.int64]]:
+    """Return the postings in the order of their blocks, which fill whole groups.
+
+    Beside them, the length that each token's list of blocks would have.
+    """
     number = pooled.entity_total.shape[1]
     block_bits = _block_bits(number)
     blocks = -(-number // (kernels.GROUP << block_bits)) * kernels.GROUP
     entities = np.minimum(np.arange(blocks + 1) << block_bits, number)
     block_start = pooled.indptr[entities]
     value, code_of = _codes(pooled)
-    key = pooled.tokens  # a block is read whole before it is written
+    key, code = pooled.tokens, pooled.number.ravel()  # a block is read whole before it is written
     layers = len(pooled.number)
-    code = np.empty(layers * len(key), np.uint8)
     bits = (tokens << kernels.KEY_BITS).bit_length()
 
-    def fill(first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def fill(first: int, last: int) -> tuple[npt.NDArray[Any], ...]:
         room = layers * int(block_start[last] - block_start[first])  # not taken until written
         at, number = np.empty(room, np.int64), np.empty(room, np.uint32)
+        lists = np.zeros((tokens, 3), np.uint32)
+        begins = np.arange(layers) * len(key) + block_start[first]
         escapes = kernels.fill_blocks(
             first,
             last,
             block_bits,
             pooled.indptr,
-            pooled.tokens,
-            pooled.number,
-            code_of,
-            bits,
             key,
             code,
+            pooled.at,
+            pooled.high,
+            np.searchsorted(pooled.at, begins),
+            code_of,
+            bits,
+            lists,
             at,
             number,
         )
-        return at[:escapes].copy(), number[:escapes].copy()
+        return at[:escapes].copy(), number[:escapes].copy(), lists
 
     cuts = np.linspace(0, blocks, threads + 1).astype(np.int64).tolist()
     with ThreadPoolExecutor(threads) as pool:
-        escaped = list(pool.map(fill, cuts[:-1], cuts[1:]))
-    escape_at = np.concatenate([at for at, _ in escaped])
-    escape_value = pooled.values[np.concatenate([number for _, number in escaped])]
+        escape_ats, numbers, lists = zip(*pool.map(fill, cuts[:-1], cuts[1:]), strict=True)
+    escape_at = np.concatenate(escape_ats)
+    escape_value = pooled.values[np.concatenate(numbers)]
     order = np.argsort(escape_at, kind="stable")  # threads and layers come one after the other
     escape_at = escape_at[order]
     escape_start = first_escapes(block_start, layers, escape_at)
-    return Postings(block_start, key, code, value, escape_start, escape_at, escape_value[order])
+    postings = Postings(block_start, key, code, value, escape_start, escape_at, escape_value[order])
+    return postings, _lengths(lists)
+
+
+def _lengths(parts: Sequence[npt.NDArray[np.uint32]]) -> npt.NDArray[np.int64]:
+    """Return the lengths of lists of blocks, of which several threads have made parts."""
+    length = np.zeros(len(parts[0]), np.int64)
+    last = np.zeros_like(length)
+    for entries, first_here, last_here in (part.T.astype(np.int64) for part in parts):
+        is_here = entries > 0
+        length += entries + is_here * ((first_here - last) // kernels.GAP)
+        last = np.where(is_here, last_here, last)
+    return length
 
 
 def first_escapes(
@@ -163,6 +192,7 @@ def _codes(pooled: PooledCounts) -> tuple[Floats, npt.NDArray[np.uint8]]:
     The table has one more value, which nothing reads, so that the escape is a place in it too.
     """
     chosen = np.lexsort((pooled.values, -pooled.uses))[: kernels.ESCAPE]
+    chosen = chosen[pooled.uses[chosen] > 0]
     chosen = chosen[np.argsort(pooled.values[chosen])]
     code_of = np.full(len(pooled.values), kernels.ESCAPE, np.uint8)
     code_of[chosen] = np.arange(len(chosen))
@@ -172,32 +202,60 @@ def _codes(pooled: PooledCounts) -> tuple[Floats, npt.NDArray[np.uint8]]:
 
 
 def _bounds(
-    postings: Postings, token_total: Floats, entity_total: Floats, lam: float, threshold: float
+    postings: Postings,
+    lengths: npt.NDArray[np.int64],
+    token_total: Floats,
+    entity_total: Floats,
+    lam: float,
+    threshold: float,
+    threads: int = 1,
 ) -> tuple[Bounds, Sums]:
-    """Bounds of all tokens in all blocks, and the sums of their entries, after thresholding."""
+    """Bounds of all tokens in all blocks, and the sums of their entries, after thresholding.
+
+    ``lengths`` are those of the lists of blocks that all tokens would have.
+    """
     blocks = len(postings.block_start) - 1
     layers, tokens = token_total.shape
-    about = np.zeros((tokens, kernels.SHARE + layers), np.float64)
-    about[:, kernels.SHARE :] = (1 / np.maximum(token_total, 1e-300)).T
-    read = (*postings, 1 / entity_total, smallest_kept(threshold), lam, about)
-    lasts = range(TOKENS_AT_ONCE, tokens + TOKENS_AT_ONCE, TOKENS_AT_ONCE)
-    reached = postings.block_start[:-1].copy()
-    for last in lasts:
-        kernels.measure_tokens(reached, last, *read)
-    sums = about[:, [kernels.PRIOR_SUM, kernels.POSTERIOR_SUM]].T.astype(np.float32, order="C")
-    size = about[:, kernels.SIZE].astype(np.int64)
-    dense_token = np.flatnonzero(size > blocks / BLOCKS_PER_DENSE_TOKEN).astype(np.uint32)
-    size[dense_token] = 0
-    list_start = np.concatenate(([0], np.cumsum(size)))
-    scale = _scales(about, dense_token)
-    about[:, kernels.SIZE] = list_start[:-1]
-    about[dense_token, kernels.SIZE] = np.arange(len(dense_token))
-    about[:, kernels.PREVIOUS] = 0
+    is_dense = lengths > blocks / BLOCKS_PER_DENSE_TOKEN
+    dense_token = np.flatnonzero(is_dense).astype(np.uint32)
+    list_start = np.concatenate(([0], np.cumsum(np.where(is_dense, 0, lengths))))
+    scale = np.empty((tokens, 2), np.float32)
+    sums = np.empty((2, tokens), np.float32)
     dense = np.zeros((len(dense_token), blocks), np.uint8)
     listed = np.empty(list_start[-1], np.uint32)
-    reached = postings.block_start[:-1].copy()
-    for last in lasts:
-        kernels.bound_tokens(reached, last, *read, dense, listed)
+    entity_share = 1 / entity_total
+
+    def bound(cuts: Sequence[int]) -> None:
+        """Write the bounds of the tokens between the cuts."""
+        reached = np.empty(blocks, np.int64)
+        kernels.find_token(cuts[0], postings.block_start, postings.key, reached)
+        most = max(int(lengths[first:last].sum()) for first, last in pairwise(cuts))
+        block, largest = np.empty(most, np.uint32), np.empty((most, 2), np.float32)
+        for first, last in pairwise(cuts):
+            here = slice(first, last)
+            start = np.cumsum(lengths[here]) - lengths[here]
+            about = np.zeros((last - first, kernels.SHARE + layers), np.float64)
+            about[:, kernels.NEXT] = start
+            about[:, kernels.LAM] = lam * is_dense[here]
+            about[:, kernels.SHARE :] = (1 / np.maximum(token_total[:, here], 1e-300)).T
+            kernels.collect_bounds(
+                reached,
+                first,
+                last,
+                *postings,
+                entity_share,
+                smallest_kept(threshold),
+                about,
+                block,
+                largest,
+            )
+            kernels.write_bounds(
+                first, about, start, block, largest, list_start, dense_token, scale, dense, listed
+            )
+            sums[:, here] = about[:, [kernels.PRIOR_SUM, kernels.POSTERIOR_SUM]].T
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(bound, _cuts(lengths, threads)))
     groups = blocks // kernels.GROUP if entity_total.shape[1] > MAX_FLAT_ENTITIES else 0
     group = np.empty((len(dense_token), groups), np.uint8)
     kernels.bound_groups(dense, group)
@@ -205,22 +263,13 @@ def _bounds(
     return Bounds(own, scale, _narrow(list_start), listed, dense_token, dense, group), sums
 
 
-def _scales(about: Floats, dense_token: npt.NDArray[np.uint32]) -> Sums:
-    """Return the scales of all tokens, and put levels per value in the place of largest values.
-
-    Rounded up, so that the highest level reaches the largest value also in single precision.
-    """
-    columns = [kernels.PRIOR, kernels.POSTERIOR, kernels.BOTH]
-    most = about[:, columns] * (1 + 1e-6)
-    scale = np.where(most > 0, np.maximum(most / kernels.LEVELS**2, 1e-30), 0).astype(np.float32)
-    with np.errstate(divide="ignore"):
-        about[:, columns] = 1 / scale.astype(np.float64)
-    is_list = np.ones(len(about), np.bool_)
-    is_list[dense_token] = False
-    about[is_list, kernels.BOTH] = 0.0
-    scale[dense_token, 0] = scale[dense_token, 2]
-    scale[dense_token, 1] = most[dense_token, 1]
-    return scale[:, :2].copy()
+def _cuts(lengths: npt.NDArray[np.int64], threads: int) -> list[list[int]]:
+    """Return where to cut the tokens so that parts have about as many entries, for each thread."""
+    ends = np.cumsum(lengths)
+    even = np.linspace(0, ends[-1], PARTS * threads + 1)[1:-1]
+    inner = np.searchsorted(ends, even, side="right")
+    cuts = np.concatenate(([0], inner, [len(lengths)])).tolist()
+    return [cuts[i : i + PARTS + 1] for i in range(0, PARTS * threads, PARTS)]
 
 
 def _block_bits(entities: int) -> int:

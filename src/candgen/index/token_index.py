@@ -90,9 +90,15 @@ class TokenIndex:
         threshold: float = 0.0,
         threads: int = 1,
         background: Background | None = None,
+        in_place: bool = False,
     ) -> "TokenIndex":
-        """Lay the pooled counts out for search, which is fastest with ``lam``."""
+        """Lay the pooled counts out for search, which is fastest with ``lam``.
+
+        ``in_place`` saves memory: it clears the counts, which cannot be used afterwards.
+        """
         ids, order = tie_order(counts.entities)
+        if in_place:
+            counts.clear()
         blocks, sums = lay_out(
             pooled, counts.vocabulary, order, lam=lam, threshold=threshold, threads=threads
         )

@@ -181,7 +181,6 @@ class VocabularyBuilder:
         self._parent = np.zeros(1024, np.uint32)
         self._symbol = np.zeros(1024, np.uint32)
         self._level = np.zeros(1024, np.uint8)
-        self._place = np.zeros(1024, np.uint32)
         self._next = 1
 
     def __len__(self) -> int:
@@ -190,7 +189,8 @@ class VocabularyBuilder:
     def add(self, symbols: Symbols) -> npt.NDArray[np.uint32]:
         """Return the nodes of all tokens: in row i those of ``lengths[i]`` symbols, by start."""
         span = int(symbols.end[-1] - symbols.start[0])
-        nodes = np.zeros((len(self._row), span), np.uint32)
+        nodes = np.empty((len(self._row), span), np.uint32)
+        nodes[0] = 0  # the root
         hidden = _hidden(symbols) if self._tokenizer.wildcards else symbols
         for form in self._forms:
             read = hidden if form.ends_hidden else symbols
@@ -203,15 +203,7 @@ class VocabularyBuilder:
         self._reserve(len(nodes))
         level.reserve(len(nodes))
         after = kernels.add_level(
-            *symbols,
-            n,
-            parents,
-            nodes,
-            level.keys,
-            level.ids,
-            self._next,
-            self._parent,
-            self._symbol,
+            *symbols, n, parents, nodes, level.table, self._next, self._parent, self._symbol
         )
         self._level[self._next : after] = n
         level.used += after - self._next
@@ -221,10 +213,6 @@ class VocabularyBuilder:
                 f"the tables have more than {MAX_NODES} different tokens: give fewer or smaller "
                 "tables, or shorter n-grams"
             )
-
-    def scratch(self) -> npt.NDArray[np.uint32]:
-        """Return an array with a number for each node, as working memory for counting."""
-        return self._place
 
     def finish(self, strings: Sequence[str] | None) -> tuple[Vocabulary, npt.NDArray[np.uint32]]:
         """Return the vocabulary, and the final number of each node that ``add`` gave out."""
@@ -251,30 +239,35 @@ class VocabularyBuilder:
     def _reserve(self, more: int) -> None:
         if self._next + more > len(self._parent):
             size = 2 * (self._next + more)
-            self._parent = _longer(self._parent, size)
-            self._symbol = _longer(self._symbol, size)
-            self._level = _longer(self._level, size)
-            self._place = _longer(self._place, size)
+            self._parent = longer(self._parent, size)
+            self._symbol = longer(self._symbol, size)
+            self._level = longer(self._level, size)
 
 
 class _Level:
-    """The hash table of one n: open addressing, at most 60% full."""
+    """The hash table of one n: open addressing, at most half full."""
 
     def __init__(self) -> None:
         self.used = 0
-        self.keys = np.full(1024, kernels.EMPTY, np.uint64)
-        self.ids = np.zeros(1024, np.uint32)
+        self.table = empty_table(1024)
 
     def reserve(self, more: int) -> None:
-        need = (self.used + more) * 5 // 3
-        if need > len(self.keys):
-            keys = np.full(1 << need.bit_length(), kernels.EMPTY, np.uint64)
-            ids = np.empty(len(keys), np.uint32)
-            kernels.rehash(self.keys, self.ids, keys, ids)
-            self.keys, self.ids = keys, ids
+        need = (self.used + more) * 2
+        if need > len(self.table):
+            larger = empty_table(1 << need.bit_length())
+            kernels.rehash(self.table, larger)
+            self.table = larger
 
 
-def _longer(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
-    longer = np.zeros(size, array.dtype)
-    longer[: len(array)] = array
-    return longer
+def empty_table(size: int) -> npt.NDArray[np.uint64]:
+    """Return a hash table of (key, number), side by side to cost one cache line."""
+    table = np.zeros((size, 2), np.uint64)
+    table[:, 0] = kernels.EMPTY
+    return table
+
+
+def longer(array: npt.NDArray[Any], size: int, fill: int = 0) -> npt.NDArray[Any]:
+    """Return a longer copy, with a number in the new places."""
+    made = np.full(size, fill, array.dtype)
+    made[: len(array)] = array
+    return made

@@ -37,7 +37,7 @@ class SourceMentions:
     def gather(
         cls,
         tables: Mapping[str, MentionTable],
-        entity_of_row: Mapping[str, npt.NDArray[np.int64]],
+        entity_of_row: Mapping[str, npt.NDArray[np.signedinteger[Any]]],
         entities: int,
     ) -> "SourceMentions":
         """Collect the mentions of all tables by entity; rows without an entity are left out."""

@@ -1,7 +1,9 @@
 """PivotTokenIndex: the paper's method, for any number of pivots."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -20,6 +22,7 @@ from candgen.generators.inputs import (
 from candgen.generators.pivot.explanation import Explanation, Shares, break_down, explain
 from candgen.index.counts import count
 from candgen.index.fusion import Fusion, build_index, check_fusion
+from candgen.index.pooling import PooledCounts
 from candgen.index.token_index import Hits, TokenIndex
 from candgen.protocols import Progress, Summary, no_progress
 from candgen.storage.index_folder import Contents, StoredIndex, add_prefix, strip_prefix
@@ -102,7 +105,7 @@ class PivotTokenIndex(IndexBase):
             fusion: "counts" sums the counts of the languages. "probabilities" normalizes each
                 language on its own and mixes the probabilities: see ``candgen.index.fusion``.
             smoothing: Added to every count of the pivots; only with fusion="probabilities".
-            threads: How many threads prepare the search.
+            threads: How many threads count and prepare the search; the index is the same.
             progress: Called with the name of the current step and the fraction of it that is done.
 
         Returns:
@@ -124,20 +127,39 @@ class PivotTokenIndex(IndexBase):
         weights = resolve_alphas(pivots, alpha)
         tables = collect_tables(pivots, target, language, weights)
         name = language or TARGET
-        counts = count(tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress)
-        progress("laying out", 0.0)
-        index, pooled = build_index(
-            counts,
-            {name: 1.0, **weights},
-            pivots=pivots,
-            lam=lam,
-            fusion=fusion,
-            smoothing=smoothing,
-            threshold=threshold,
-            threads=threads,
-            in_place=True,
+        counts = count(
+            tables, tokenizer=tokenizer, normalizer=normalizer, progress=progress, threads=threads
         )
-        progress("gathering mentions", 0.0)
+        inputs = {
+            each: describe_table(table, int(np.count_nonzero(counts.languages[each].entity_total)))
+            for each, table in tables.items()
+        }
+        gather = partial(SourceMentions.gather, tables, counts.entity_of_row, len(counts.entities))
+
+        def lay_out() -> tuple[TokenIndex, PooledCounts]:
+            progress("laying out", 0.0)
+            return build_index(
+                counts,
+                {name: 1.0, **weights},
+                pivots=pivots,
+                lam=lam,
+                fusion=fusion,
+                smoothing=smoothing,
+                threshold=threshold,
+                threads=threads,
+                in_place=True,
+            )
+
+        if threads == 1:
+            progress("gathering mentions", 0.0)
+            sources = gather()  # before the layout, which takes the most memory
+            del gather
+            index, pooled = lay_out()
+        else:
+            with ThreadPoolExecutor(1) as pool:
+                gathering = pool.submit(gather)
+                index, pooled = lay_out()
+            sources = gathering.result()
         dropped = zip(("priors", "posteriors", "postings"), pooled.dropped.tolist(), strict=True)
         parameters = {
             "tokenizer": described,
@@ -152,11 +174,6 @@ class PivotTokenIndex(IndexBase):
             "fusion": fusion,
             "smoothing": smoothing,
         }
-        inputs = {
-            each: describe_table(table, int(np.count_nonzero(counts.languages[each].entity_total)))
-            for each, table in tables.items()
-        }
-        sources = SourceMentions.gather(tables, counts.entity_of_row, len(counts.entities))
         progress("done", 1.0)
         return cls(index, sources, parameters, inputs)
 

@@ -174,9 +174,8 @@ class _Dev:
         """
         counts = self.grid.counts
         kept = np.array([alpha.get(name, 1.0) > 0 for name in counts.languages])
-        indptrs, tokens = zip(
-            *((part.indptr, part.tokens) for part in counts.languages.values()), strict=True
-        )
+        indptrs = tuple(part.indptr for part in counts.languages.values())
+        tokens = (counts.counted.tokens,) * len(indptrs)
         last = np.full(len(counts.vocabulary), -1, np.int64)
         alone = np.zeros(len(kept), np.int64)
         total = count_postings(indptrs, tokens, kept, last, np.empty_like(last), alone)
