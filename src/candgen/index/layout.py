@@ -14,7 +14,7 @@ from candgen.index.vocabulary import Vocabulary
 from candgen.kernels import blocks as kernels
 from candgen.kernels.search import Blocks
 
-BLOCKS_PER_DENSE_TOKEN = 8
+BLOCKS_PER_DENSE_TOKEN = 7
 """A token in more than one of this many blocks has a row of all blocks instead of a list."""
 
 MAX_FLAT_ENTITIES = 300_000
