@@ -39,6 +39,7 @@ COVERED_BY = {
     "kernels/link_counter.py": "wikipedia/markup/test_link_counter.py",
     "kernels/score_breakdown.py": "generators/pivot/test_explanation.py",
     "kernels/prefetch.py": "index/test_token_index.py",
+    "kernels/rivals.py": "index/test_rivals.py",
     "kernels/scoring.py": "index/test_token_index.py",
     "kernels/search.py": "index/test_token_index.py",
     "kernels/sorted_strings.py": "tables/test_string_table.py",
