@@ -24,14 +24,14 @@ ROWS_AT_ONCE = 250_000
 
 
 class NameRows(NamedTuple):
-    """Rows ``first[e]`` to ``first[e + 1] - 1`` are the names of entity e, by language.
+    """Names as kernels take them: rows ``first[e]`` to ``first[e + 1] - 1`` are those of entity e.
 
-    A name is ``text[start:end]``, of symbols that an alphabet numbers. Kernels take it as it is.
+    A name is ``text[start:end]``, of symbols that an alphabet numbers.
     """
 
     first: Integers
     language: npt.NDArray[np.uint16]
-    count: Integers
+    counts: Integers
     start: Integers
     end: Integers
     text: npt.NDArray[Any]
@@ -185,13 +185,13 @@ class EntityNames:
         entity = np.repeat(np.arange(len(self.entities)), np.diff(self.first))
         for number, language in enumerate(self.tables):
             mine = self.language == number
-            total = float(np.dot(of_row[mine].astype(np.float64), rows.count[mine]))
+            total = float(np.dot(of_row[mine].astype(np.float64), rows.counts[mine]))
             if total > MAX_TOTAL:
                 raise TableError(
                     f"the counts of {language!r}, each times the tokens of its mention, add up to "
                     f"{total:.3g}, expected at most {MAX_TOTAL:.3g}: scale the counts down"
                 )
-            np.add.at(totals[number], entity[mine], of_row[mine] * rows.count[mine])
+            np.add.at(totals[number], entity[mine], of_row[mine] * rows.counts[mine])
         return totals
 
 

@@ -127,12 +127,15 @@ class Postings:
         with ThreadPoolExecutor(threads) as pool:
             made = list(pool.map(fill, cuts[:-1].tolist(), cuts[1:].tolist()))
         made_parts, totals, mosts, entities = zip(*made, strict=True)
-        return cls(made_parts, sum(totals), np.maximum.reduce(mosts), sum(entities))
+        return cls(
+            made_parts, np.sum(totals, axis=0), np.max(mosts, axis=0), np.sum(entities, axis=0)
+        )
 
 
 def _most_tokens(rows: NameRows, shape: tuple[int, int, int]) -> Integers:
     """Return how many tokens each row has at most."""
-    return (rows.end - rows.start) * token_room(1, *shape)
+    most: Integers = (rows.end - rows.start) * token_room(1, *shape)
+    return most
 
 
 @dataclass(frozen=True)
@@ -276,7 +279,8 @@ class EntityPass:
             )
         least = np.float32(fraction) * scores
         needed = NeededTokens.of(golds, table, token_total, least)
-        return cls(golds, table, token_total, scores, least, needed, scores.any(axis=(1, 2)))
+        active = np.asarray(scores.any(axis=(1, 2)))
+        return cls(golds, table, token_total, scores, least, needed, active)
 
     def arguments(self, part: Part) -> tuple[Any, ...]:
         """Return what kernels take first, for the entities of a part."""

@@ -197,4 +197,4 @@ def _gather(golds: GoldRanks, entity: Integers, query: Integers) -> Pairs:
         to += np.arange(many)
         for target, source in zip(made, columns, strict=True):
             target[to] = source
-    return start, *made
+    return start, made[0], made[1], made[2]

@@ -118,9 +118,10 @@ def _search_among_rivals(dev: "_Dev", worth: float, mrr: float) -> SearchResult:
     Ranks among rivals are never worse than the true ones: if those of the choice are exact, none
     that it was compared with is truly better.
     """
-    for _ in range(MAX_SEARCHES):
+    for number in range(MAX_SEARCHES):
         search = _Search(dev, worth, mrr)
         found = search.run()
+        dev.progress(f"checking choice {number + 1} on all entities", 0.0)
         dev = dev.with_rivals_of(search.now)
         ranks = dev.ranks(search.now)
         if np.array_equal(ranks, found.steps[-1].ranks):
@@ -219,7 +220,6 @@ class _Dev:
     def with_rivals_of(self, weights: Weights) -> "_Dev":
         """Return the same with all rivals under some weights, whose ranks are exact then."""
         assert self.rivals is not None  # noqa: S101
-        self.progress("finding the rivals of golds", 0.5)
         rivals = self.rivals.extend([self._with_target(weights)])
         dev = replace(self, rivals=rivals, known={})
         dev.look([weights.alpha])
