@@ -1,5 +1,6 @@
 """Progress on stderr while a long command runs; nothing is shown if stderr is not a terminal."""
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,12 +14,14 @@ from rich.progress import (
     Progress,
     ProgressColumn,
     SpinnerColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
+from rich.text import Text
 
 from candgen.cli.output import visible
 
@@ -26,23 +29,57 @@ if TYPE_CHECKING:
     from candgen.wikipedia.read_parts import ReadingProgress
 
 
+NEARLY_FULL = 0.99
+"""Rich counts a task that has reached its total as finished, and stops its clock."""
+MIN_FRACTION = 0.05
+"""Before so much is done, nobody can tell how long the rest takes."""
+
+
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, float], None]]:
+def progress_bar(*, whole: bool = False) -> Iterator[Callable[[str, float], None]]:
     """Yield a function to call with the current step and the fraction of it that is done.
 
-    A fraction of 0 shows a bar that only moves: many steps do not know their length.
+    With ``whole``, fractions are those of all steps together, and the time left is shown. Else a
+    fraction of 0 shows a bar that only moves: many steps do not know their length. The bar is full
+    when everything is done, and never before.
     """
     if not is_terminal(sys.stderr):
         yield lambda _doing, _fraction: None
         return
-    with _on_stderr(SpinnerColumn(), BarColumn(), TimeElapsedColumn()) as bar:
-        task = bar.add_task("", total=None)
+    left = (TimeLeftColumn(),) if whole else ()
+    with _on_stderr(SpinnerColumn(), BarColumn(), TimeElapsedColumn(), *left) as bar:
+        task = bar.add_task("", total=1.0 if whole else None)
+        reached = 0.0
 
         def show(doing: str, fraction: float) -> None:
-            total = 1.0 if fraction else None
-            bar.update(task, description=visible(doing), total=total, completed=fraction)
+            nonlocal reached
+            # What reports nothing about the whole, such as saving, leaves the bar as it is.
+            reached = max(fraction, reached) if whole else fraction
+            bar.update(task, description=visible(doing), completed=min(reached, NEARLY_FULL))
+            bar.tasks[0].total = 1.0 if whole or reached else None
 
         yield show
+
+
+class TimeLeftColumn(ProgressColumn):
+    """How long the rest takes if it goes on as fast as until now."""
+
+    def render(self, task: Task) -> Text:
+        """Return the time left, in words; nothing at the beginning."""
+        if task.completed < MIN_FRACTION or task.elapsed is None:
+            return Text("")
+        return Text(f"about {_in_words(task.elapsed * (1 / task.completed - 1))} left")
+
+
+def _in_words(seconds: float) -> str:
+    """Return a duration, as exact as an estimate can be.
+
+    >>> _in_words(7), _in_words(48), _in_words(200)
+    ('10 s', '50 s', '4 min')
+    """
+    if seconds <= 90:
+        return f"{10 * math.ceil(seconds / 10)} s"
+    return f"{math.ceil(seconds / 60)} min"
 
 
 @contextmanager

@@ -214,7 +214,8 @@ def touch(
                 is_touched[q] = True
                 touched[many] = q
                 many += 1
-                sums[q] = 0.0
+                for g in range(2 * rows):
+                    sums[q, g] = 0.0
             for g in range(rows):
                 sums[q, g] += times[at] * prior[i, g]
                 sums[q, rows + g] += times[at] * pooled[i, g]
@@ -224,12 +225,11 @@ def touch(
         is_touched[q] = False
         reaches = False
         for g in range(rows):
-            if entity_total[g] == 0.0:
-                continue
-            b = min(sums[q, rows + g] / entity_total[g] + spare_times[q], 1e300)
+            # A language without a weight may leave an entity without a count.
+            share = sums[q, rows + g] / entity_total[g] if entity_total[g] > 0.0 else 0.0
             for m in range(lams.shape[1]):
-                most = sums[q, g] + spare[q, g] + lams[g, m] * b
-                reaches |= least[q, g, m] > 0.0 and most >= least[q, g, m] * (1 - 1e-6)
+                most = sums[q, g] + spare[q, g] + lams[g, m] * (share + spare_times[q])
+                reaches |= 0.0 < least[q, g, m] * (1 - 1e-6) <= most
         if reaches:
             touched[kept] = q
             kept += 1
