@@ -1,7 +1,7 @@
 """Print the figures of a world, or write a family of related languages.
 
-    python -m world 50000
-    python -m world family FOLDER --pivots 50000 10000 2000 --pairs 5000
+python -m world 50000
+python -m world family FOLDER --pivots 50000 10000 2000 --pairs 5000
 """
 
 import sys

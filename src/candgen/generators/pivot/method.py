@@ -98,9 +98,11 @@ def _rank_plain(
         first = choices[members[0]]
         if grouped is None or grouped[0] != first.languages:
             grouped = first.languages, EntityNames.of(tables_of(training, first))
-        golds = prepare_ranks(training, first, queries, names=grouped[1])
+        training.progress(f"with normalizer {first.normalizer}", 0.0)
         weights = [Weights(choices[i].alpha, choices[i].lam) for i in members]
-        found.update(zip(members, golds.ranks(weights, k), strict=True))
+        # Nothing keeps the counts of one group while those of the next are made.
+        ranked = prepare_ranks(training, first, queries, names=grouped[1]).ranks(weights, k)
+        found.update(zip(members, ranked, strict=True))
     return found
 
 
