@@ -299,6 +299,12 @@ def test_of_many_queries_some_are_looked_at(training, dev, monkeypatch):
     assert tuning.best.recall == metrics.recall(rank_golds(built, chosen, 3), 3)
 
 
+def test_with_many_entities_fewer_queries_are_looked_at(training, dev, monkeypatch):
+    monkeypatch.setattr(weight_search, "MAX_QUERIES", 30)
+    monkeypatch.setattr(weight_search, "MANY_ENTITIES", 10)
+    assert len(search_weights(training, {}, dev, 3).queries) == 15
+
+
 def test_of_many_queries_each_type_has_its_share():
     queries = [Query(f"{n}", "Q1", "easy" if n % 4 else "hard") for n in range(4000)]
     chosen = take_stratified(queries, 1000)

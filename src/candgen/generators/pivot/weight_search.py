@@ -14,7 +14,8 @@ import numpy as np
 from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
 from candgen.generators.inputs import TARGET
-from candgen.generators.pivot.parameters import Choice, prepare_ranks
+from candgen.generators.pivot.parameters import Choice, prepare_ranks, tables_of
+from candgen.index.entity_names import EntityNames
 from candgen.index.gold_ranks import GoldRanks, Weights
 from candgen.index.rivals import Rivals
 from candgen.protocols import (
@@ -38,6 +39,8 @@ RATIOS = (0.03, 0.1, 0.3, 1.0)
 
 ROUNDS = 3
 MAX_QUERIES = 2000
+MANY_ENTITIES = 1_000_000
+"""With more entities than these, half as many queries are used: they take as long."""
 MAX_SEARCHES = 10
 """How often a search is repeated with more rivals."""
 MIN_RIVALS = 100
@@ -76,7 +79,8 @@ def search_weights(
     gets its best value, in up to three rounds. Then pivots are removed (alpha 0), the least useful
     first, while there is one that adds less than ``worth`` of these points for each tenth of the
     index's postings that only it has. With ``worth=0`` all stay. ``fixed`` are the other
-    parameters. Of more than 2,000 queries, 2,000 are used, each type in proportion.
+    parameters. Of more than 2,000 queries, 2,000 are used, each type in proportion; 1,000 if there
+    are more than a million entities.
 
     Golds are ranked among their rivals, see ``candgen.index.rivals``, or with ``exhaustive`` among
     all entities. The ranks of the last step are exact.
@@ -104,11 +108,12 @@ def search_weights(
             "leave these out, or try a grid of alphas"
         )
     shown = training.progress if progress is None else progress
-    some = tuple(take_stratified(queries, MAX_QUERIES))
-    dev = _Dev.of(training, choice, some, k, [check_weight("lam", lam) for lam in lams], shown)
+    dev = _Dev.of(training, choice, queries, k, [check_weight("lam", lam) for lam in lams], shown)
     mrr = check_weight("mrr", mrr)
     if exhaustive or len(dev.golds.names.entities) <= dev.rivals_depth:
-        return _Search(dev, worth, mrr).run()
+        found = _Search(dev, worth, mrr).run()
+        dev.progress("chosen on dev", 1.0)
+        return found
     return _search_among_rivals(replace(dev, rivals=dev.find_rivals()), worth, mrr)
 
 
@@ -125,9 +130,9 @@ def _search_among_rivals(dev: "_Dev", worth: float, mrr: float) -> SearchResult:
         dev = dev.with_rivals_of(search.now)
         ranks = dev.ranks(search.now)
         if np.array_equal(ranks, found.steps[-1].ranks):
-            return found
-    last = found.steps[-1]
-    return replace(found, steps=(*found.steps[:-1], last._replace(ranks=ranks)))
+            break
+    dev.progress("chosen on dev", 1.0)
+    return replace(found, steps=(*found.steps[:-1], found.steps[-1]._replace(ranks=ranks)))
 
 
 def take_stratified(queries: Sequence[Query], most: int) -> list[Query]:
@@ -164,15 +169,18 @@ class _Dev:
         cls,
         training: Training,
         choice: Choice,
-        queries: tuple[Query, ...],
+        queries: Sequence[Query],
         k: int,
         lams: Sequence[float],
         progress: Progress,
     ) -> "_Dev":
-        golds = prepare_ranks(training, choice, queries, progress=progress)
+        names = EntityNames.of(tables_of(training, choice))
+        most = MAX_QUERIES if len(names.entities) <= MANY_ENTITIES else MAX_QUERIES // 2
+        some = tuple(take_stratified(queries, most))
+        golds = prepare_ranks(training, choice, some, names=names, progress=progress)
         target = None if training.target is None else training.language or TARGET
         pivots = tuple(sorted(training.pivots))
-        return cls(golds, None, queries, k, pivots, target, lams, progress)
+        return cls(golds, None, some, k, pivots, target, lams, progress)
 
     def find_rivals(self) -> Rivals:
         """Find the rivals of the golds under weights that differ widely.
@@ -252,7 +260,6 @@ class _Search:
             Step({"alpha": dict(each.alpha), "lam": each.lam}, self.dev.ranks(each))
             for each in self.steps
         )
-        self.dev.progress("chosen on dev", 1.0)
         return SearchResult(
             steps,
             tuple(pivots[pivot] for pivot in self.dev.pivots),
