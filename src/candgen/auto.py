@@ -39,7 +39,7 @@ NORMALIZERS = ("default", "latin", "sound")
 """From the simplest to the one that changes text most."""
 MIN_NORMALIZER_GAIN = 0.3
 """Points of recall + 20 MRR by which a normalizer must be better than a simpler one."""
-NORMALIZER_QUERIES = 1000
+NORMALIZER_QUERIES = CALIBRATION_QUERIES = 1000
 DEFAULTS_WITHOUT_DEV: Mapping[str, Any] = {"alpha": 1.0, "lam": 1.0, "normalizer": "latin"}
 """The hyperparameters if there are no dev queries to tune on."""
 MIN_QUERIES = 30
@@ -198,7 +198,7 @@ def _measure(tried: Rerank, folds: Split, steps: Steps) -> tuple[Report, Calibra
     progress = steps.start("measuring recall on test")
     report = evaluate(stages, folds.test, ks=KS, progress=progress)
     progress("calibrating on dev", 0.0)
-    return report, Calibration.learn(tried, folds.dev)
+    return report, Calibration.learn(tried, take_stratified(folds.dev, CALIBRATION_QUERIES))
 
 
 def choose_pivots(

@@ -54,7 +54,7 @@ class Part(NamedTuple):
     begin: int
     first: Integers
     token: npt.NDArray[np.uint32]
-    language: npt.NDArray[np.uint16]
+    language: npt.NDArray[Any]
     n: npt.NDArray[Any]
 
     @property
@@ -101,7 +101,8 @@ class Postings:
             entries = int(most_tokens[high - 1] - before) if high > low else 0
             first = np.zeros(stop - begin + 1, np.int64)
             # Memory that is never written is never taken.
-            token, language = np.empty(entries, np.uint32), np.empty(entries, np.uint16)
+            token = np.empty(entries, np.uint32)
+            language = np.empty(entries, np.uint8 if languages <= 256 else np.uint16)
             n: npt.NDArray[Any] = np.empty(entries, width)
             total, most = (np.zeros((languages, len(vocabulary)), np.int64) for _ in range(2))
             entities = np.zeros(len(vocabulary), np.int64)

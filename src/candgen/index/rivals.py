@@ -19,7 +19,7 @@ from candgen.index.gold_ranks import EntityPass, GoldRanks, Part, Weights, Weigh
 from candgen.kernels import rivals as kernels
 
 Integers = npt.NDArray[np.int64]
-Pairs = tuple[Integers, npt.NDArray[np.uint32], npt.NDArray[np.uint16], npt.NDArray[Any]]
+Pairs = tuple[Integers, npt.NDArray[np.uint32], npt.NDArray[Any], npt.NDArray[Any]]
 """Where the counts of each pair begin; the query's token, the language and the count of each."""
 
 LEAST_FRACTION = 0.9
@@ -184,7 +184,11 @@ def _gather(golds: GoldRanks, entity: Integers, query: Integers) -> Pairs:
         )
         return start
 
-    none = np.empty(0, np.uint32), np.empty(0, np.uint16), np.empty(0, width)
+    none = (
+        np.empty(0, np.uint32),
+        np.empty(0, golds.postings.parts[0].language.dtype),
+        np.empty(0, width),
+    )
     for part, mine in zip(golds.postings.parts, rows, strict=True):
         sizes[mine] = np.diff(gather(part, mine, *none))
     start = np.concatenate(([0], np.cumsum(sizes)))
