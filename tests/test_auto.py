@@ -105,6 +105,27 @@ def test_its_probabilities_are_true_of_queries_that_nothing_was_learned_from(mad
     assert np.mean(chances) == pytest.approx(np.mean(right), abs=0.04)
 
 
+def test_progress_numbers_the_steps(names):
+    said = []
+    others = {code: names[code] for code in ("is", "da")}
+    build_auto(names["fo"], others, language="fo", progress=lambda *given: said.append(given))
+    steps = list(dict.fromkeys(doing.partition(" (")[0] for doing, _ in said))
+    assert steps == [
+        f"step {number} of 6, {name}" for number, name in enumerate(auto.STEPS, start=1)
+    ]
+    fractions = [fraction for _, fraction in said]
+    assert fractions == sorted(fractions) and fractions[-1] < 1.0
+
+
+def test_an_exhaustive_choice_is_no_better(made, names):
+    others = {code: table for code, table in names.items() if code != "fo"}
+    other = build_auto(names["fo"], others, language="fo", exhaustive=True)
+    for k in (10, 30):
+        recalls = [each.report.recall("both stages", k=k) for each in (made, other)]
+        assert recalls[0] >= recalls[1] - 1.0
+    assert other.generator.learned["queries"] > 0
+
+
 def test_names_without_entities_are_enough(names):
     mentions = [mention for mention, _, _ in names["fo"]]
     found = build_auto(mentions[:300], {"is": names["is"], "da": names["da"]}, language="fo")

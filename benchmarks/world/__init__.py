@@ -6,9 +6,11 @@ persons, places, works and so on from them. The same number of entities, seed an
 give the same bytes on every machine. From this folder's parent:
 
     python -m world 50000
+    python -m world family FOLDER --pivots 50000 10000 2000 --pairs 5000
 """
 
+from world.family import Family, make_family
 from world.queries import make_queries
 from world.table import World, load_world, make_world
 
-__all__ = ["World", "load_world", "make_queries", "make_world"]
+__all__ = ["Family", "World", "load_world", "make_family", "make_queries", "make_world"]

@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,14 @@ from candgen.evaluation.evaluate import evaluate
 from candgen.evaluation.pivot_ranking import PivotRanking, rank_pivots
 from candgen.evaluation.report import Report
 from candgen.evaluation.split import Split, split
+from candgen.evaluation.steps import Steps
 from candgen.evaluation.tune import Tuning, tune
 from candgen.generators.calibration import Calibration
+from candgen.generators.pivot import method as pivot_method
+from candgen.generators.pivot.weight_search import take_stratified
 from candgen.generators.rerank.method import RERANK
 from candgen.generators.rerank.rerank import DEPTH, Rerank
+from candgen.generators.rerank.stage import Stage
 from candgen.protocols import Progress, Training, no_progress
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import EASY, Query
@@ -35,6 +39,7 @@ NORMALIZERS = ("default", "latin", "sound")
 """From the simplest to the one that changes text most."""
 MIN_NORMALIZER_GAIN = 0.3
 """Points of recall + 20 MRR by which a normalizer must be better than a simpler one."""
+NORMALIZER_QUERIES = CALIBRATION_QUERIES = 1000
 DEFAULTS_WITHOUT_DEV: Mapping[str, Any] = {"alpha": 1.0, "lam": 1.0, "normalizer": "latin"}
 """The hyperparameters if there are no dev queries to tune on."""
 MIN_QUERIES = 30
@@ -42,6 +47,17 @@ MIN_QUERIES = 30
 QUERIES_PER_TYPE = 1000
 STAGES = ("first stage", "both stages")
 KS = (1, 10, 30)
+
+STEPS: Mapping[str, float] = {
+    "choosing pivots": 6,
+    "comparing normalizers": 25,
+    "choosing weights": 25,
+    "learning from train and dev": 24,
+    "measuring recall on test": 5,
+    "building the index": 15,
+}
+"""The steps, with the percentage of the time that each takes on large tables."""
+STEPS_UNTUNED: Mapping[str, float] = {"choosing pivots": 30, "building the index": 70}
 
 
 @dataclass(frozen=True)
@@ -80,6 +96,7 @@ def build_auto(
     language: str | None = None,
     most: int = MAX_PIVOTS,
     seed: int = 0,
+    exhaustive: bool = False,
     progress: Progress = no_progress,
 ) -> Auto:
     """Choose pivots, normalizer and weights for a target, and build both stages.
@@ -91,7 +108,10 @@ def build_auto(
         language: The code of the target; a candidate of that code is left out.
         most: The most pivots to choose; English is added if it is not among them.
         seed: The random seed of the split into train, dev and test.
-        progress: Called with what is being done and the fraction of it that is done.
+        exhaustive: Rank golds among all entities for each choice of weights, and learn edits and
+            translations once more from all pairs: many times slower, and no better.
+        progress: Called with the step that is being done, of how many, and the fraction of the
+            whole that is done.
 
     Returns:
         The generator, with the reason for every choice and its recall on held-out queries.
@@ -102,30 +122,83 @@ def build_auto(
     if table is None and not target:
         raise ParameterError("the target has no names: give a table, or at least one name")
     folds = None if table is None else _hold_out(table, seed, language)
+    steps = Steps(progress, STEPS_UNTUNED if folds is None else STEPS)
     known: MentionTable | Sequence[str] = target if folds is None else folds.train
     ranking, pivots = choose_pivots(
-        known, candidates, language=language, most=most, own=table, progress=progress
+        known,
+        candidates,
+        language=language,
+        most=most,
+        own=table,
+        progress=steps.start("choosing pivots", measured=True),
     )
     reasons = [explain_pivots(ranking, pivots, len(candidates), known)]
-    whole = Training(pivots, table, language, progress=progress)
+    whole = Training(pivots, table, language)
     if table is None or folds is None:
         reasons.append(_explain_defaults(table))
+        whole = replace(whole, progress=steps.start("building the index"))
         return Auto(RERANK.build(whole, DEFAULTS_WITHOUT_DEV), ranking, tuple(reasons))  # type: ignore[arg-type]
-    training = Training(pivots, folds.train, language, dev=folds.dev, progress=progress)
-    normalizer, why = choose_normalizer(training, folds.dev)
-    tuning = tune(RERANK, training, folds.dev, fixed={"normalizer": normalizer})
-    parameters = {"normalizer": normalizer, **tuning.best.parameters}
-    reasons += [why, *_explain_weights(tuning)]
-    tried: Any = RERANK(training, parameters)
-    stages = dict(zip(STAGES, (tried.first_stage, tried), strict=True))
-    report = evaluate(stages, folds.test, ks=KS, progress=progress)
+    training = Training(pivots, folds.train, language, dev=folds.dev)
+    tuning, parameters, why = _tune(training, steps, exhaustive=exhaustive)
+    reasons += why
+    tried: Any = RERANK(
+        replace(training, progress=steps.start("learning from train and dev")), parameters
+    )
+    report, calibration = _measure(tried, folds, steps)
     reasons.append(_explain_recall(report, tried))
-    index: Any = RERANK(whole, parameters)
-    index = index.with_weights(tried.weights, queries=tried.learned["queries"])
+    # The index that was tried is as large as the one to be built: only what it learned is kept.
+    learned = Learned.of(tried)
+    del tried
+    whole = replace(whole, progress=steps.start("building the index"))
+    index = learned.relearn(whole, parameters) if exhaustive else learned.build(whole, parameters)
     reasons.append(f"The index is built from all {len(table):,} pairs of the target.")
-    progress("calibrating on dev", 0.0)
-    calibration = Calibration.learn(tried, folds.dev)
     return Auto(index, ranking, tuple(reasons), tuning, report, calibration)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a second stage has learned: edits and translations, and the weights of dev."""
+
+    stage: Stage
+    numbers: Mapping[str, int]
+
+    @classmethod
+    def of(cls, generator: Rerank) -> "Learned":
+        """Return what a generator has learned, without its names."""
+        return cls(generator.stage.without_names(), generator.learned)
+
+    def build(self, training: Training, parameters: Mapping[str, Any]) -> Rerank:
+        """Build both stages of other tables, from which nothing is learned."""
+        index = pivot_method.build(training, parameters)
+        training.progress("reading names", 0.0)
+        stage = self.stage.with_names(training.pivots, training.target, index.knows)
+        return Rerank.of_stage(index, stage, learned=self.numbers)
+
+    def relearn(self, training: Training, parameters: Mapping[str, Any]) -> Rerank:
+        """Build both stages, and learn all but the weights once more."""
+        index: Any = RERANK(training, parameters)
+        return index.with_weights(self.stage.weights, queries=self.numbers["queries"])  # type: ignore[no-any-return]
+
+
+def _tune(
+    training: Training, steps: Steps, *, exhaustive: bool
+) -> tuple[Tuning, dict[str, Any], list[str]]:
+    """Return the weights that were tried, all parameters, and why they were chosen."""
+    training = replace(training, progress=steps.start("comparing normalizers"))
+    normalizer, why = choose_normalizer(training, training.dev)
+    training = replace(training, progress=steps.start("choosing weights"))
+    fixed = {"normalizer": normalizer}
+    tuning = tune(RERANK, training, training.dev, fixed=fixed, exhaustive=exhaustive)
+    return tuning, {**fixed, **tuning.best.parameters}, [why, *_explain_weights(tuning)]
+
+
+def _measure(tried: Rerank, folds: Split, steps: Steps) -> tuple[Report, Calibration]:
+    """Return the recall on test, and what dev says about probabilities."""
+    stages = dict(zip(STAGES, (tried.first_stage, tried), strict=True))
+    progress = steps.start("measuring recall on test")
+    report = evaluate(stages, folds.test, ks=KS, progress=progress)
+    progress("calibrating on dev", 0.0)
+    return report, Calibration.learn(tried, take_stratified(folds.dev, CALIBRATION_QUERIES))
 
 
 def choose_pivots(
@@ -174,7 +247,9 @@ def explain_pivots(
     )
     if isinstance(target, MentionTable):
         queries = [Query(mention, entity) for mention, entity, _ in target]
-        reach = ceiling(queries, candidate_space(*chosen.values()))["all"].recall
+        reach = ceiling(queries, candidate_space(*chosen.values(), named=target.entities))[
+            "all"
+        ].recall
         covered = f"Together they have the entities of {reach:.1f}% of the target's pairs."
     else:
         reach = max((row.ceiling for row in ranking.rows if row.ceiling is not None), default=0.0)
@@ -188,9 +263,10 @@ def explain_pivots(
 def choose_normalizer(training: Training, dev: Sequence[Query]) -> tuple[str, str]:
     """Return the simplest normalizer that no other one beats, and why.
 
-    Normalizers are compared by recall@DEPTH + 20 MRR of the first stage on dev queries: by what
-    the second stage can reorder.
+    Normalizers are compared by recall@DEPTH + 20 MRR of the first stage on at most 1,000 dev
+    queries, each type in proportion: by what the second stage can reorder.
     """
+    dev = take_stratified(dev, NORMALIZER_QUERIES)
     choices = [{**DEFAULTS_WITHOUT_DEV, "normalizer": each} for each in NORMALIZERS]
     if training.target is not None:
         choices = [{**choice, "alpha": 0.4} for choice in choices]

@@ -284,6 +284,7 @@ class Search(Protocol):
         *,
         lams: Sequence[float] | None = None,
         worth: float = MIN_POINTS_PER_TENTH,
+        exhaustive: bool = False,
         progress: Progress | None = None,
     ) -> SearchResult | None:
         """Return the result; None if the search does not support these fixed parameters."""

@@ -43,6 +43,10 @@ SHORT = ["--queries", "20", "--repeats", "1"]
 COMMANDS = {
     "build": [*WORLD, "--repeats", "1"],
     "calibration": ["--data", "NAMES", "--pair", "fo-is+da", "--queries", "20"],
+    "choose": [
+        *("--pivots", "600", "300", "--pairs", "900", "--exhaustive"),
+        *("--data", "NAMES", "--target", "fo"),
+    ],
     "extract": [
         "--dump",
         "DUMP",
@@ -262,6 +266,27 @@ def test_build_is_compared_with_dictionaries_and_coordinates(printed):
     assert rows["candgen, 1 runs"]["entities"] == "500"
     for what in ("candgen, 1 runs", "candgen, two threads, 1 runs"):
         assert all(number(rows[what][column]) > 0 for column in ("CPU s", "wall s", "peak GB"))
+
+
+def test_choosing_is_compared_with_the_exhaustive_way(printed):
+    rows = tables(printed("choose"))["Choosing"]
+    commands = ["build --auto", "tune", "exhaustive"]
+    assert [(row["case"], row["command"]) for row in rows] == [
+        (case, command) for case in ("family 600 + 300", "fo") for command in commands
+    ]
+    assert all(number(row["CPU s"]) > 0 and number(row["GB"]) > 0 for row in rows)
+    title = "Points gained or lost on test, beside the exhaustive way"
+    for row in tables(printed("choose"))[title]:
+        assert abs(number(row["recall@30"])) <= 5
+
+
+def test_a_family_is_the_same_for_the_same_seed(run, tmp_path):
+    sizes = ("--pivots", 800, 200, "--pairs", 500)
+    for name in ("one", "other"):
+        text = run(["-m", "world"], "family", tmp_path / name, *sizes)
+        assert [line.split()[0] for line in text.splitlines()] == ["qaa", "qab", "qtt", "test"]
+    for path in ("tables/qaa.parquet", "tables/qab.parquet", "tables/qtt.parquet", "test.tsv"):
+        assert (tmp_path / "one" / path).read_bytes() == (tmp_path / "other" / path).read_bytes()
 
 
 def test_search_is_compared_with_scipy_and_bm25s(printed):

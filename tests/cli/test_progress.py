@@ -1,6 +1,17 @@
 """Progress on a terminal."""
 
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from candgen.cli import progress as module
+from candgen.integrations import cldr
 from tests.support.commands import on_terminal, process
+
+FULL = 40
+"""The width of a full bar; without colours, only what is done is drawn."""
 
 
 def test_progress_is_for_terminals(world, tmp_path):
@@ -16,3 +27,66 @@ def test_progress_is_for_terminals(world, tmp_path):
     assert len(out.splitlines()) == 3000
     assert b"mentions" not in out
     assert process("query", tmp_path / "x", input=b"Rome\n").stderr == b""
+
+
+class Terminal:
+    """What the bars of this process show, drawn whenever it is looked at."""
+
+    def __init__(self, monkeypatch):
+        self.file = io.StringIO()
+        self.bars = None
+        original = module._on_stderr
+
+        def on_stderr(*columns):
+            self.bars = original(*columns)
+            return self.bars
+
+        def console(**_options):
+            return Console(file=self.file, force_terminal=True, no_color=True, width=120)
+
+        monkeypatch.setattr(module, "_on_stderr", on_stderr)
+        monkeypatch.setattr(module, "Console", console)
+        monkeypatch.setattr(module, "is_terminal", lambda _stream: True)
+
+    def look(self):
+        self.bars.refresh()
+        return self.file.getvalue()
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    return Terminal(monkeypatch)
+
+
+def bars(text):
+    """The length of every bar that was drawn."""
+    return [len(bar) for bar in re.findall("━+", text)]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_bar_is_not_full_while_work_goes_on(terminal, whole):
+    with module.progress_bar(whole=whole) as show:
+        for doing, fraction in (("one", 0.5), ("done", 1.0), ("two", 0.0), ("three", 0.3)):
+            show(doing, fraction)
+            assert doing in terminal.look()
+    assert 0 < max(bars(terminal.file.getvalue())) < FULL
+
+
+def test_the_time_left_is_shown_when_something_is_known_of_it(terminal):
+    with module.progress_bar(whole=True) as show:
+        show("step 1 of 2, choosing", 0.01)
+        assert "left" not in terminal.look()
+        show("step 2 of 2, building", 0.5)
+        assert re.search(r"step 2 of 2, building .* about \d+ s left", terminal.look())
+
+
+def test_build_auto_numbers_its_steps_and_its_bar_is_never_full(tmp_path, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    for code in ("fo", "is", "da"):
+        cldr.names(code).write(tmp_path / f"{code}.tsv.gz")
+    target = ("--target", tmp_path / "fo.tsv.gz", "--pivot-tables", tmp_path)
+    shown, out, status = on_terminal("build", "--auto", *target, "-o", tmp_path / "fo.candgen")
+    assert status == 0 and out == b""
+    steps = re.findall(r"step (\d) of 6, ([a-z ]+)", shown)
+    assert len(set(steps)) > 1 and steps == sorted(steps)
+    assert 0 < max(bars(shown), default=1) < FULL

@@ -33,7 +33,7 @@ def build_auto_command(
     named = parse_table("--target", target or "")
     check_output(output)
     start = time.perf_counter()
-    with progress_bar() as progress:
+    with progress_bar(whole=True) as progress:
         table = EntityFile(entities, progress)
         progress(f"reading {named.path}", 0.0)
         known = read_target(named.path, skip_bad_rows=skip_bad_rows)

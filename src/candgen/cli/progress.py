@@ -14,21 +14,32 @@ if TYPE_CHECKING:
     from candgen.wikipedia.read_parts import ReadingProgress
 
 
+NEARLY_FULL = 0.99
+"""Rich counts a task that has reached its total as finished, and stops its clock."""
+
+
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, float], None]]:
+def progress_bar(*, whole: bool = False) -> Iterator[Callable[[str, float], None]]:
     """Yield a function to call with the current step and the fraction of it that is done.
 
-    A fraction of 0 shows a bar that only moves: many steps do not know their length.
+    With ``whole``, fractions are those of all steps together, and the time left is shown. Else a
+    fraction of 0 shows a bar that only moves: many steps do not know their length. The bar is full
+    when everything is done, and never before.
     """
     if not is_terminal(sys.stderr):
         yield lambda _doing, _fraction: None
         return
-    with _on_stderr("Spinner", "Bar", "TimeElapsed") as bar:
-        task = bar.add_task("", total=None)
+    left = ("TimeLeft",) if whole else ()
+    with _on_stderr("Spinner", "Bar", "TimeElapsed", *left) as bar:
+        task = bar.add_task("", total=1.0 if whole else None)
+        reached = 0.0
 
         def show(doing: str, fraction: float) -> None:
-            total = 1.0 if fraction else None
-            bar.update(task, description=visible(doing), total=total, completed=fraction)
+            nonlocal reached
+            # What reports nothing about the whole, such as saving, leaves the bar as it is.
+            reached = max(fraction, reached) if whole else fraction
+            bar.update(task, description=visible(doing), completed=min(reached, NEARLY_FULL))
+            bar.tasks[0].total = 1.0 if whole or reached else None
 
         yield show
 
@@ -107,7 +118,10 @@ def _on_stderr(*columns: str) -> "Progress":
     from rich import progress  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
 
-    made: list[ProgressColumn] = [getattr(progress, f"{name}Column")() for name in columns]
+    from candgen.cli.time_left import TimeLeftColumn  # noqa: PLC0415
+
+    known = {**vars(progress), "TimeLeftColumn": TimeLeftColumn}
+    made: list[ProgressColumn] = [known[f"{name}Column"]() for name in columns]
     description = progress.TextColumn("{task.description}", markup=False)
     made.insert(int(columns[0] == "Spinner"), description)
     # stdout is not rich's to redirect: programs read it.

@@ -37,11 +37,18 @@ from candgen.generators.summaries import METHODS as CATALOGUE
 
 if TYPE_CHECKING:
     from candgen import MentionTable
+    from candgen.evaluation.steps import Steps
     from candgen.evaluation.tune import Tuning
-    from candgen.protocols import Method, Training
+    from candgen.protocols import Method, Progress, Training
     from candgen.tables.folds import Folds
     from candgen.tables.queries import Query
 
+
+PIVOTS = "choosing pivots"
+NORMALIZERS = "comparing normalizers"
+CHOICES = "choosing parameters"
+INDEX = "building the index"
+MEASURES = "measuring recall on dev"
 
 BOTH_STAGES = "rerank"
 """The method whose normalizer is chosen on dev, and whose second stage has weights."""
@@ -137,7 +144,7 @@ def tune(
     if output is not None:
         check_output(output)
     reasons: list[str] = []
-    with progress_bar() as progress:
+    with progress_bar(whole=True) as progress:
         folds = open_folds(dataset, skip_bad_rows=skip_bad_rows)
         target = None if zero_shot or len(folds.train) == 0 else folds.train
         _warn_of_normalizer(dataset, folds, fixed.get("normalizer"))
@@ -153,15 +160,20 @@ def tune(
             folds.dev,
             progress,
         )
+        compares = method == BOTH_STAGES and "normalizer" not in {*fixed, *values}
+        steps = _steps(progress, pivots=pivot_tables, compares=compares, output=output)
         if pivot_tables is not None:
+            training = replace(training, progress=steps.start(PIVOTS, measured=True))
             training = _choose_pivots(training, pivot_tables, reasons, skip_bad_rows=skip_bad_rows)
         if not training.pivots and target is None:
             raise ParameterError(
                 "nothing to learn from: give --pivot, or a dataset with training data"
             )
-        if method == BOTH_STAGES and "normalizer" not in {*fixed, *values}:
+        if compares:
+            training = replace(training, progress=steps.start(NORMALIZERS))
             fixed["normalizer"], reason = choose_normalizer(training, training.dev)
             reasons.append(reason)
+        training = replace(training, progress=steps.start(CHOICES, measured=chosen.ranks is None))
         tuning = choose(
             chosen,
             training,
@@ -172,16 +184,33 @@ def tune(
             worth=MIN_POINTS_PER_TENTH if min_pivot_gain is None else min_pivot_gain,
         )
         if output is not None:
-            progress(f"building {output}", 0.0)
+            training = replace(training, progress=steps.start(INDEX))
             best = tuning.generator
             if best is None:
                 best = chosen(training, {**fixed, **tuning.best.parameters})
             best.save(output)
-            reasons += _describe_second_stage(best, folds.dev)
-            reasons.append(calibrate(output, best, folds.dev, progress))
+            shown = steps.start(MEASURES)
+            reasons += _describe_second_stage(best, folds.dev, shown)
+            reasons.append(calibrate(output, best, folds.dev, shown))
     for reason in reasons:
         note(reason)
     _show(tuning, form, output)
+
+
+def _steps(
+    progress: "Progress", *, pivots: Path | None, compares: bool, output: Path | None
+) -> "Steps":
+    """Return the steps, with the part of the time that each takes on large tables."""
+    from candgen.evaluation.steps import Steps  # noqa: PLC0415
+
+    shares = {
+        PIVOTS: 6 if pivots is not None else 0,
+        NORMALIZERS: 25 if compares else 0,
+        CHOICES: 30,
+        INDEX: 30 if output is not None else 0,
+        MEASURES: 9 if output is not None else 0,
+    }
+    return Steps(progress, {name: share for name, share in shares.items() if share})
 
 
 def _choose_pivots(
@@ -201,14 +230,19 @@ def _choose_pivots(
     return replace(training, pivots=pivots)
 
 
-def _describe_second_stage(generator: Any, dev: "Sequence[Query]") -> list[str]:  # noqa: ANN401
+def _describe_second_stage(
+    generator: Any,  # noqa: ANN401
+    dev: "Sequence[Query]",
+    progress: "Progress",
+) -> list[str]:
     """Return a sentence about what a second stage changes on dev, which gave it its weights."""
     from candgen.evaluation.evaluate import evaluate  # noqa: PLC0415
     from candgen.generators.rerank.rerank import Rerank  # noqa: PLC0415
 
     if not isinstance(generator, Rerank):
         return []
-    report = evaluate({"first": generator.first_stage, "both": generator}, dev, ks=(1, 30))
+    stages = {"first": generator.first_stage, "both": generator}
+    report = evaluate(stages, dev, ks=(1, 30), progress=progress)
     first, both = (report.recall(name, k=1) for name in ("first", "both"))
     shown = ", ".join(f"{name} {value:.2f}" for name, value in generator.weights._asdict().items())
     sentence = f"Recall@1 on dev is {both:.1f}% with the second stage and {first:.1f}% without"

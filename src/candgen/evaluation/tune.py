@@ -143,6 +143,7 @@ def tune(
     fixed: Mapping[str, Any] | None = None,
     k: int = 30,
     worth: float = MIN_POINTS_PER_TENTH,
+    exhaustive: bool = False,
     progress: Progress | None = None,
 ) -> Tuning:
     """Try every choice of a method's grid on dev queries; test queries are never used.
@@ -159,6 +160,7 @@ def tune(
         fixed: Parameters that all choices share.
         k: The k of the recall that decides.
         worth: The points of recall that a pivot must bring for each tenth of the postings.
+        exhaustive: Rank golds among all entities in every step of a search, which is much slower.
         progress: Called with what is done and its fraction; by default that of the training.
 
     Returns:
@@ -172,7 +174,8 @@ def tune(
     if not choices:
         raise ParameterError("the grid has a parameter without values: give each at least one")
     show = training.progress if progress is None else progress
-    searched = _search(method, training, given, fixed, queries, k, worth=worth, progress=show)
+    options = {"worth": worth, "exhaustive": exhaustive, "progress": show}
+    searched = _search(method, training, given, fixed, queries, k, options)
     if searched is not None:
         return searched
     if method.ranks is None:
@@ -190,9 +193,7 @@ def _search(
     fixed: dict[str, Any],
     queries: list[Query],
     k: int,
-    *,
-    worth: float,
-    progress: Progress,
+    options: dict[str, Any],
 ) -> Tuning | None:
     """Search with each choice of what the grid has beside lam; None if nothing can be searched."""
     weighted = method.joint & {*grid, *fixed}
@@ -203,9 +204,7 @@ def _search(
     trials: list[Trial] = []
     for values in product(*grid.values()):
         choice = dict(zip(grid, values, strict=True))
-        found = method.search(
-            training, {**fixed, **choice}, queries, k, lams=lams, worth=worth, progress=progress
-        )
+        found = method.search(training, {**fixed, **choice}, queries, k, lams=lams, **options)
         if found is None:
             return None
         trials += (Trial.of({**step.parameters, **choice}, step.ranks, k) for step in found.steps)

@@ -1,14 +1,16 @@
 """The ranks of gold entities under many weights at once.
 
 Choosing weights takes many evaluations, and each needs no more than the place of one entity. So no
-index is laid out: the counts of all languages stand side by side, token by token, and one pass over
-those of a mention's tokens scores, with all weights, the entities that can come before the gold.
+index is built, and only the tokens of the queries are counted. One pass over the counts scores each
+entity for the queries whose gold it may stand before, with all weights: what that takes is small
+enough for the fastest memory.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +18,24 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from candgen.index.counts import Counts
+from candgen.index.entity_names import Alphabet, EntityNames, NameRows, join_lines
 from candgen.index.tie_order import tie_order
+from candgen.index.vocabulary import Vocabulary
 from candgen.kernels import gold_ranks as kernels
+from candgen.kernels.trie import token_room
+from candgen.protocols import Progress, no_progress
+from candgen.text.tokenizers import Symbols, Tokenizer
 
-PARTS_OF_A_THREAD = 4
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Scores = npt.NDArray[np.float32]
+Lists = tuple[Integers, Integers, Floats]
+"""Where each list begins, what is in it, and how often."""
+
+ROUNDS = 4
+"""How often a pass leaves out queries whose golds have fallen too far behind."""
+MAX_SAMPLE = 20_000
+"""Postings are counted on that many entities, if there are more."""
 
 
 class Weights(NamedTuple):
@@ -30,111 +45,344 @@ class Weights(NamedTuple):
     lam: float
 
 
-@dataclass(frozen=True)
-class CountGrid:
-    """Token t has ``entity[start[t]:start[t + 1]]``, with a column of ``n`` for each language."""
+class Part(NamedTuple):
+    """Entries ``first[e]`` to ``first[e + 1] - 1`` are n_l(t, e) of entity ``begin + e``.
 
-    counts: Counts
-    tie_order: npt.NDArray[np.uint32]
-    start: npt.NDArray[np.int64]
-    entity: npt.NDArray[np.uint32]
+    Entries of the same token stand side by side, in the order of the languages.
+    """
+
+    begin: int
+    first: Integers
+    token: npt.NDArray[np.uint32]
+    language: npt.NDArray[Any]
     n: npt.NDArray[Any]
 
+    @property
+    def stop(self) -> int:
+        """The number after the last entity's."""
+        return self.begin + len(self.first) - 1
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """What kernels take."""
+        return self[1:]
+
+
+@dataclass(frozen=True)
+class Postings:
+    """n_l(t, e) of all entities with the tokens of a vocabulary, in some parts.
+
+    For each language and token, ``total`` is N_l(t) and ``most`` the largest n_l(t, e);
+    ``entities`` is how many entities have a token.
+    """
+
+    parts: Sequence[Part]
+    total: Integers
+    most: Integers
+    entities: Integers
+
     @classmethod
-    def build(cls, counts: Counts, texts: Sequence[str] | None = None) -> "CountGrid":
-        """Turn counts by entity into counts by token: of all tokens, or of those of the texts.
+    def of(
+        cls, rows: NameRows, vocabulary: Vocabulary, languages: int, width: type, threads: int
+    ) -> "Postings":
+        """Count the tokens of names; ``width`` is the type of counts."""
+        shape = vocabulary.shape
+        room = token_room(int((rows.end - rows.start).max()), *shape)
+        size = len(rows.first) - 1
+        # A round has ``threads`` parts, and ends at the same entity however many they are.
+        parts = ROUNDS * threads
+        cuts = np.searchsorted(rows.first, np.arange(parts + 1) * int(rows.first[-1]) // parts)
+        cuts[0], cuts[-1] = 0, size
+        most_tokens = np.cumsum(_most_tokens(rows, shape))
 
-        With ``texts`` it is several times smaller, and good for these texts only.
-        """
-        parts = list(counts.languages.values())
-        indptrs = tuple(part.indptr for part in parts)
-        tokens = (counts.counted.tokens,) * len(parts)
-        numbers = (counts.counted.counts(),) * len(parts)
-        size = np.zeros(len(counts.vocabulary), np.int64)
-        wanted = np.full(len(size), texts is None)
-        if texts is not None:
-            vocabulary = counts.vocabulary
+        def fill(begin: int, stop: int) -> tuple[Part, Integers, Integers, Integers]:
+            low, high = rows.first[begin], rows.first[stop]
+            before = most_tokens[low - 1] if low else 0
+            entries = int(most_tokens[high - 1] - before) if high > low else 0
+            first = np.zeros(stop - begin + 1, np.int64)
+            # Memory that is never written is never taken.
+            token = np.empty(entries, np.uint32)
+            language = np.empty(entries, np.uint8 if languages <= 256 else np.uint16)
+            n: npt.NDArray[Any] = np.empty(entries, width)
+            total, most = (np.zeros((languages, len(vocabulary)), np.int64) for _ in range(2))
+            entities = np.zeros(len(vocabulary), np.int64)
             trie = vocabulary.child, vocabulary.symbol
-            kernels.mark_tokens(trie, *vocabulary.symbols(texts), *vocabulary.shape, wanted)
-        kernels.list_sizes(indptrs, tokens, wanted, np.full(len(size), -1, np.int64), size)
-        start = np.concatenate(([0], np.cumsum(size)))
-        entity = np.empty(start[-1], np.uint32)
-        n = np.zeros((start[-1], len(parts)), numbers[0].dtype)
-        last = np.full(len(size), -1, np.int64)
-        kernels.fill_lists(indptrs, tokens, numbers, wanted, last, start[:-1].copy(), entity, n)
-        return cls(counts, tie_order(counts.entities)[1], start, entity, n)
+            filled = kernels.fill_postings(
+                rows,
+                begin,
+                stop,
+                trie,
+                shape,
+                room,
+                first,
+                token,
+                language,
+                n,
+                total,
+                most,
+                entities,
+            )
+            part = Part(begin, first, token[:filled], language[:filled], n[:filled])
+            return part, total, most, entities
 
-    def ranks(
-        self,
+        with ThreadPoolExecutor(threads) as pool:
+            made = list(pool.map(fill, cuts[:-1].tolist(), cuts[1:].tolist()))
+        made_parts, totals, mosts, entities = zip(*made, strict=True)
+        return cls(
+            made_parts, np.sum(totals, axis=0), np.max(mosts, axis=0), np.sum(entities, axis=0)
+        )
+
+
+def _most_tokens(rows: NameRows, shape: tuple[int, int, int]) -> Integers:
+    """Return how many tokens each row has at most."""
+    most: Integers = (rows.end - rows.start) * token_room(1, *shape)
+    return most
+
+
+@dataclass(frozen=True)
+class GoldRanks:
+    """Queries with their golds, and the counts of all entities, ready to rank the golds.
+
+    ``queries`` has the tokens of each query. ``entity_total`` is N_l(e), a row for each language.
+    """
+
+    names: EntityNames
+    vocabulary: Vocabulary
+    queries: Lists
+    gold: Integers
+    tie: npt.NDArray[np.uint32]
+    postings: Postings
+    entity_total: Integers
+    normalizer: str
+    threads: int
+
+    @classmethod
+    def of(
+        cls,
+        names: EntityNames,
         texts: Sequence[str],
         golds: Sequence[str],
-        choices: Sequence[Weights],
-        k: int,
         *,
+        tokenizer: Tokenizer,
+        normalizer: str,
         threads: int | None = None,
-    ) -> list[npt.NDArray[np.int64]]:
-        """Return, for each choice, the rank of each gold for its normalized text; 0 beyond k.
+        progress: Progress = no_progress,
+    ) -> "GoldRanks":
+        """Prepare the ranking of these golds for normalized texts."""
+        lines = join_lines(texts)
+        alphabet = Alphabet.of(lines, tokenizer)
+        symbols = alphabet.encode(lines)
+        vocabulary = alphabet.vocabulary(symbols)
+        rows = names.encode(alphabet, normalizer, progress=progress)
+        found = pc.index_in(pa.array(golds, pa.large_string()), value_set=names.entities)
+        gold = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        threads = threads or os.cpu_count() or 1
+        totals = names.totals(rows, tokenizer)
+        return cls(
+            names,
+            vocabulary,
+            _tokens_of(symbols, vocabulary),
+            gold,
+            tie_order(names.entities)[1],
+            Postings.of(rows, vocabulary, len(totals), narrowest(totals), threads),
+            totals,
+            normalizer,
+            threads,
+        )
+
+    def ranks(self, choices: Sequence[Weights], k: int) -> list[Integers]:
+        """Return, for each choice, the rank of each gold; 0 beyond k.
 
         They are what searching an index built with those weights, and no threshold, would give.
         """
-        k = min(k, len(self.tie_order))
-        vectors = [
-            tuple(choice.alpha[name] for name in self.counts.languages) for choice in choices
-        ]
-        alphas = list(dict.fromkeys(vectors))
-        lams_of: dict[Any, list[float]] = {alpha: [] for alpha in alphas}
+        table = WeightTable.of(choices, list(self.names.tables))
+        entities = EntityPass.of(self, table, 1.0)
+        scores = entities.scores
+        better = np.zeros((len(self.postings.parts), *scores.shape), np.int64)
+        gold_tie = self.tie[np.maximum(self.gold, 0)]
+
+        def count(number: int, part: Part) -> None:
+            tie = self.tie[part.begin : part.stop]
+            arguments = entities.arguments(part)
+            kernels.count_better(*arguments, tie, gold_tie, scores, better[number])
+
+        entities.run(count, lambda: (better.sum(axis=0) < k) & (scores > 0))
+        before = better.sum(axis=0)
+        return table.unpack(np.where((scores > 0) & (before < k), before + 1, 0))
+
+    def count_postings(self, alpha: Mapping[str, float]) -> tuple[int, dict[str, int]]:
+        """Return how many postings an index of the languages with a weight has.
+
+        Beside it, how many of them would go with each language. Where there are many entities, both
+        are estimated from some of them.
+        """
+        languages = list(self.names.tables)
+        kept = np.array([alpha.get(name, 1.0) > 0 for name in languages])
+        alone = np.zeros(len(kept), np.int64)
+        entities, postings = self._sample
+        total = sum(kernels.count_postings(part.arrays, kept, alone) for part in postings.parts)
+        scale = len(self.names.entities) / entities
+        each = (round(scale * many) for many in alone.tolist())
+        return round(scale * total), dict(zip(languages, each, strict=True))
+
+    @cached_property
+    def _sample(self) -> tuple[int, Postings]:
+        """How many entities are in the sample, and their counts with all tokens."""
+        names = self.names.sample(MAX_SAMPLE)
+        lines = names.lines(self.normalizer)
+        alphabet = Alphabet.of(lines, self.vocabulary.tokenizer)
+        symbols = alphabet.encode(lines)
+        rows = NameRows(names.first, names.language, names.count, *symbols[1:], symbols.text)
+        width = narrowest(self.entity_total)
+        vocabulary = alphabet.vocabulary(symbols)
+        languages = len(names.tables)
+        return len(names.entities), Postings.of(rows, vocabulary, languages, width, self.threads)
+
+
+def narrowest(totals: Integers) -> type[np.int32] | type[np.int64]:
+    """Return the type that all counts fit, none of which exceeds its entity's total."""
+    return np.int32 if totals.max(initial=0) < 2**31 else np.int64
+
+
+@dataclass(frozen=True)
+class EntityPass:
+    """A pass over all entities, which scores each for the queries whose least score it may reach.
+
+    ``scores`` are those of the golds, and ``least`` a fraction of them.
+    """
+
+    golds: GoldRanks
+    table: "WeightTable"
+    token_total: Floats
+    scores: Scores
+    least: Scores
+    needed: "NeededTokens"
+    active: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, golds: GoldRanks, table: "WeightTable", fraction: float) -> "EntityPass":
+        """Prepare a pass in which an entity needs that fraction of the gold's score."""
+        token_total = table.alphas @ golds.postings.total
+        scores = np.zeros((len(golds.gold), *table.lams.shape), np.float32)
+        totals = table.alphas @ golds.entity_total[:, np.maximum(golds.gold, 0)]
+        for part in golds.postings.parts:
+            kernels.score_golds(
+                part.arrays,
+                part.begin,
+                part.stop,
+                golds.queries,
+                golds.gold,
+                table.alphas,
+                token_total,
+                totals,
+                table.lams,
+                scores,
+            )
+        least = np.float32(fraction) * scores
+        needed = NeededTokens.of(golds, table, token_total, least)
+        active = np.asarray(scores.any(axis=(1, 2)))
+        return cls(golds, table, token_total, scores, least, needed, active)
+
+    def arguments(self, part: Part) -> tuple[Any, ...]:
+        """Return what kernels take first, for the entities of a part."""
+        return (
+            part.arrays,
+            self.golds.queries,
+            self.needed.inverse,
+            self.active,
+            self.needed.spare,
+            self.needed.spare_times,
+            self.table.alphas,
+            self.token_total,
+            self.table.alphas @ self.golds.entity_total[:, part.begin : part.stop],
+            self.table.lams,
+            self.least,
+        )
+
+    def run(
+        self, work: Callable[[int, Part], None], is_open: Callable[[], npt.NDArray[np.bool_]]
+    ) -> None:
+        """Call ``work(number, part)`` for all parts, in some rounds.
+
+        After each, a query stays active if ``is_open()``, by query and weights, says so of any.
+        """
+        parts = list(enumerate(self.golds.postings.parts))
+        with ThreadPoolExecutor(self.golds.threads) as pool:
+            for begin in range(0, len(parts), self.golds.threads):
+                some = parts[begin : begin + self.golds.threads]
+                list(pool.map(lambda each: work(*each), some))
+                self.active[:] = is_open().any(axis=(1, 2))
+
+
+@dataclass(frozen=True)
+class NeededTokens:
+    """The tokens of which an entity needs one to reach the least score of a query.
+
+    ``inverse`` has the queries that need each token, and how often it occurs in them; ``spare`` and
+    ``spare_times`` are what all other tokens of a query can add: see ``mark_needed``.
+    """
+
+    inverse: Lists
+    spare: Floats
+    spare_times: Floats
+
+    @classmethod
+    def of(
+        cls, golds: GoldRanks, table: "WeightTable", token_total: Floats, least: Scores
+    ) -> "NeededTokens":
+        """Mark tokens; the largest prior of one is at most the sum of the languages' largest."""
+        first, token, times = golds.queries
+        counts = table.alphas @ golds.postings.most
+        most = np.divide(counts, token_total, out=np.zeros_like(counts), where=token_total > 0)
+        needed = np.zeros(len(token), np.bool_)
+        spare = np.zeros((len(least), len(table.alphas)), np.float64)
+        spare_times = np.zeros(len(least), np.float64)
+        entities = golds.postings.entities
+        kernels.mark_needed(
+            golds.queries, most, entities, table.lams, least, needed, spare, spare_times
+        )
+        query = np.repeat(np.arange(len(first) - 1), np.diff(first))[needed]
+        order = np.argsort(token[needed], kind="stable")
+        sizes = np.bincount(token[needed], minlength=len(golds.vocabulary))
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        return cls((starts, query[order], times[needed][order]), spare, spare_times)
+
+
+@dataclass(frozen=True)
+class WeightTable:
+    """Choices as arrays: rows of alphas, and the lams of each, the last one repeated."""
+
+    alphas: Floats
+    lams: Floats
+    places: Sequence[tuple[int, int]]
+
+    @classmethod
+    def of(cls, choices: Sequence[Weights], languages: Sequence[str]) -> "WeightTable":
+        """Group choices by alphas."""
+        vectors = [tuple(choice.alpha[name] for name in languages) for choice in choices]
+        lams_of: dict[Any, list[float]] = {}
         for alpha, choice in zip(vectors, choices, strict=True):
-            lams_of[alpha] = sorted({*lams_of[alpha], choice.lam})
+            lams_of[alpha] = sorted({*lams_of.get(alpha, ()), choice.lam})
+        alphas = list(lams_of)
         widest = max(map(len, lams_of.values()))
         lams = np.array([(some + some[-1:] * widest)[:widest] for some in lams_of.values()])
-        ranks = np.zeros((len(texts), *lams.shape), np.int64)
-        self._fill(texts, golds, np.array(alphas), lams, k, threads, ranks)
-        return [
-            ranks[:, alphas.index(alpha), lams_of[alpha].index(choice.lam)]
+        places = [
+            (alphas.index(alpha), lams_of[alpha].index(choice.lam))
             for alpha, choice in zip(vectors, choices, strict=True)
         ]
+        return cls(np.array(alphas), lams, places)
 
-    def _fill(
-        self,
-        texts: Sequence[str],
-        golds: Sequence[str],
-        weights: npt.NDArray[np.float64],
-        lams: npt.NDArray[np.float64],
-        k: int,
-        threads: int | None,
-        ranks: npt.NDArray[np.int64],
-    ) -> None:
-        """Fill in the ranks, with the texts divided among threads."""
-        vocabulary, parts = self.counts.vocabulary, list(self.counts.languages.values())
-        symbols, start, end = vocabulary.symbols(texts)
-        found = pc.index_in(pa.array(golds, pa.large_string()), value_set=self.counts.entities)
-        gold = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        totals = tuple(
-            weights @ np.stack([getattr(part, name) for part in parts])
-            for name in ("token_total", "entity_total")
-        )
-        most = np.zeros((len(weights), len(vocabulary)), np.float64)
-        kernels.most_priors(self.start, self.n, weights, totals[0], most)
+    def unpack(self, ranks: Integers) -> list[Integers]:
+        """Return the ranks of each choice, from those by query, row of alphas and lam."""
+        return [np.ascontiguousarray(ranks[:, g, m]) for g, m in self.places]
 
-        def one(part: slice) -> None:
-            kernels.rank_rows(
-                (vocabulary.child, vocabulary.symbol),
-                symbols,
-                start[part],
-                end[part],
-                *vocabulary.shape,
-                gold[part],
-                self.tie_order,
-                (self.start, self.entity, self.n),
-                weights,
-                totals,
-                most,
-                lams,
-                k,
-                ranks[part],
-            )
 
-        threads = threads or os.cpu_count() or 1
-        cuts = np.linspace(0, len(texts), threads * PARTS_OF_A_THREAD + 1).astype(np.int64)
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(one, map(slice, cuts[:-1].tolist(), cuts[1:].tolist())))
+def _tokens_of(symbols: Symbols, vocabulary: Vocabulary) -> Lists:
+    """Return the tokens of each query, sorted."""
+    lengths = (symbols.end - symbols.start).tolist()
+    room = sum(token_room(length, *vocabulary.shape) for length in lengths)
+    first = np.zeros(len(lengths) + 1, np.int64)
+    token, times = np.empty(room, np.int64), np.empty(room, np.float64)
+    trie = vocabulary.child, vocabulary.symbol
+    kernels.list_tokens(trie, vocabulary.shape, *symbols, first, token, times)
+    return first, token[: first[-1]].copy(), times[: first[-1]].copy()

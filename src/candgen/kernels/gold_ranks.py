@@ -1,282 +1,317 @@
-"""Kernels that rank gold entities under many weights at once, token by token."""
+"""Kernels that rank the golds of many queries, entity by entity, under many weights at once.
+
+``postings`` are the counts of some entities: see ``Postings``. ``queries`` has the tokens of each
+query, sorted, and how often each occurs. ``weights`` has a row of alphas for each choice, ``lams``
+the lams of each row.
+"""
 
 import numpy as np
 
 from candgen.kernels import kernel
-from candgen.kernels.trie import find_tokens, gather, token_room
+from candgen.kernels.trie import find_tokens, gather
 
-SUBNORMAL_STEP = 2.0**-149
-"""The distance of neighbours in single precision under 1.2e-38, where rounding is relatively large.
-"""
+SPARE_PAYS = 30
+"""Spare tokens are used for a query if its needed ones have so many times fewer entities."""
 
 
 @kernel
-def mark_tokens(trie, text, start, end, low, high, wildcard, wanted):
-    """Mark the tokens of all rows."""
+def list_tokens(trie, shape, text, start, end, first, token, times):
+    """Write the tokens of each row, sorted, and how often each occurs; ``first`` says where."""
     for i in range(len(start)):
-        found = np.empty(token_room(end[i] - start[i], low, high, wildcard), np.int64)
-        number = find_tokens(trie[0], trie[1], text, start[i], end[i], low, high, wildcard, found)
-        for j in range(number):
-            wanted[found[j]] = True
+        at = first[i]
+        number = find_tokens(trie[0], trie[1], text, start[i], end[i], *shape, token[at:])
+        first[i + 1] = at + gather(token[at : at + number], times[at:])
 
 
 @kernel
-def list_sizes(indptrs, tokens, wanted, last, size):
-    """Count the entities of each wanted token, in any language."""
-    for e in range(len(indptrs[0]) - 1):
-        for part in range(len(indptrs)):
-            for i in range(indptrs[part][e], indptrs[part][e + 1]):
-                t = tokens[part][i]
-                if wanted[t] and last[t] != e:
-                    last[t] = e
-                    size[t] += 1
+def fill_postings(
+    names, begin, stop, trie, shape, room, first, token, language, n, totals, most, entities
+):
+    """Write n_l(t, e) of the entities from ``begin`` to ``stop``, with tokens that the trie has.
 
-
-@kernel
-def count_postings(indptrs, tokens, kept, last, owner, alone):
-    """Return how many postings the languages that are kept have together.
-
-    ``alone[part]`` becomes the number of those that only this one has. ``last`` has no entity in
-    it, and as many places as there are tokens, as has ``owner``.
+    ``names`` are the rows of all languages, those of an entity side by side; ``room`` is for the
+    tokens of any row. Adds up N_l(t), the largest n_l(t, e) and the number of entities of each
+    token. Returns how many entries were written.
     """
-    total = 0
-    for e in range(len(indptrs[0]) - 1):
-        for part in range(len(indptrs)):
-            if not kept[part]:
-                continue
-            for i in range(indptrs[part][e], indptrs[part][e + 1]):
-                t = tokens[part][i]
-                if last[t] != e:
-                    last[t], owner[t] = e, part
-                    total += 1
-                    alone[part] += 1
-                elif owner[t] >= 0 and owner[t] != part:
-                    alone[owner[t]] -= 1
-                    owner[t] = -1
-    return total
+    first_row, of_row, count, start, end, text = names
+    found = np.empty(room, np.int64)
+    place = np.zeros(len(trie[1]), np.int64)
+    tokens = np.empty(len(place), np.int64)
+    counts = np.empty((len(place), len(totals)), np.int64)
+    filled = 0
+    for e in range(begin, stop):
+        number = 0
+        for i in range(first_row[e], first_row[e + 1]):
+            many = find_tokens(trie[0], trie[1], text, start[i], end[i], *shape, found)
+            for j in range(many):
+                t = found[j]
+                if place[t] == 0:
+                    tokens[number] = t
+                    counts[number] = 0
+                    number += 1
+                    place[t] = number
+                counts[place[t] - 1, of_row[i]] += count[i]
+        for i in range(number):
+            t = tokens[i]
+            place[t] = 0
+            entities[t] += 1
+            for part in range(len(totals)):
+                value = counts[i, part]
+                if value > 0:
+                    token[filled], language[filled], n[filled] = t, part, value
+                    filled += 1
+                    totals[part, t] += value
+                    most[part, t] = max(most[part, t], value)
+        first[e - begin + 1] = filled
+    return filled
 
 
 @kernel
-def fill_lists(indptrs, tokens, counts, wanted, last, cursor, entity, n):
-    """Write the entities of each token, in order, with n_l(t, e) of each language side by side."""
-    for e in range(len(indptrs[0]) - 1):
-        for part in range(len(indptrs)):
-            for i in range(indptrs[part][e], indptrs[part][e + 1]):
-                t = tokens[part][i]
-                if not wanted[t]:
-                    continue
-                if last[t] != e:
-                    last[t] = e
-                    entity[cursor[t]] = e
-                    cursor[t] += 1
-                n[cursor[t] - 1, part] = counts[part][i]
+def weigh(postings, e, weights, token_total, place, tokens, pooled, prior):
+    """Write n(t, e), summed in the order of the languages, and P(e | t) of an entity's tokens.
 
-
-@kernel
-def most_priors(start, n, weights, token_total, most):
-    """Write to ``most[g, t]`` the largest P(e | t) of each token with weights g."""
-    for t in range(len(start) - 1):
-        for at in range(start[t], start[t + 1]):
-            for g in range(len(weights)):
-                p = _pooled(weights, g, n, at) / token_total[g, t]
-                most[g, t] = max(most[g, t], p)
-
-
-@kernel
-def _pooled(weights, g, n, at):
-    """Return n(t, e) of a posting, summed in the order of the languages."""
-    value = 0.0
-    for part in range(weights.shape[1]):
-        value += weights[g, part] * n[at, part]
-    return value
-
-
-@kernel
-def _score(lists, tokens, times, e, weights, totals, lams, scores):
-    """Write the scores of one entity with all weights, rounded as search rounds them."""
-    start, entity, n = lists
-    a = np.zeros(len(weights), np.float64)
-    b = np.zeros(len(weights), np.float64)
-    for j in range(len(tokens)):
-        t = tokens[j]
-        at = start[t] + np.searchsorted(entity[start[t] : start[t + 1]], np.uint32(e))
-        if at == start[t + 1] or entity[at] != e:
-            continue
-        for g in range(len(weights)):
-            value = _pooled(weights, g, n, at)
-            a[g] += times[j] * (value / totals[0][g, t])
-            b[g] += times[j] * value
-    for g in range(len(weights)):
-        b[g] /= totals[1][g, e]
-        for m in range(lams.shape[1]):
-            scores[g, m] = np.float32(a[g] + lams[g, m] * b[g])
-
-
-@kernel
-def _spare_tokens(start, tokens, times, most, lams, scores, spare):
-    """Mark tokens, those with the longest lists first, that alone bring no entity up to the gold.
-
-    B(e) is at most the largest multiplicity, since n(t, e) / N(e) sums up to 1 over tokens; A(e)
-    is at most the sum of each token's largest prior.
+    Row i belongs to ``tokens[i]``, and ``place[t]`` becomes i + 1; it is 0 everywhere before, and
+    ``clear`` makes it so again. Returns how many tokens there are.
     """
-    slack = np.empty(lams.shape, np.float64)
-    for g in range(len(lams)):
-        for m in range(lams.shape[1]):
-            slack[g, m] = scores[g, m] * (1 - 1e-6) - lams[g, m] * times.max()
-    size = np.empty(len(tokens), np.int64)
-    for j in range(len(tokens)):
-        size[j] = start[tokens[j]] - start[tokens[j] + 1]
-    spare[:] = False
-    for j in np.argsort(size):
-        fits = True
-        for g in range(len(lams)):
-            needed = times[j] * most[g, tokens[j]]
-            for m in range(lams.shape[1]):
-                fits = fits and (scores[g, m] == 0.0 or needed < slack[g, m])
-        if fits:
-            spare[j] = True
-            for g in range(len(lams)):
-                slack[g] -= times[j] * most[g, tokens[j]]
-
-
-@kernel
-def _sum_rivals(lists, tokens, times, spare, weights, token_total, seen, rivals, sums):
-    """Sum A(e) for all weights, then c * n_l(t, e), of all entities with a token not spare.
-
-    Such entities are the only rivals of the gold. Row i of ``sums`` belongs to ``rivals[i]``: first
-    A(e) for each row of weights, then the sum of c * n_l(t, e) for each language l, from which the
-    caller computes B(e). ``seen`` is 0 everywhere at the start; the caller clears it.
-    Multiplying by reciprocals is several times as fast as dividing, and rounds differently.
-    Returns how many rivals there are.
-    """
-    start, entity, n = lists
-    rows = len(weights)
-
-    # 1. List the rivals, in the order in which they are met. Lists of spare tokens, which are the
-    # longest, are not read. seen[e] is the row of e in ``sums``, counted from 1.
+    first, token, language, n = postings
     number = 0
-    for j in range(len(tokens)):
-        if spare[j]:
-            continue
-        for at in range(start[tokens[j]], start[tokens[j] + 1]):
-            e = entity[at]
-            if seen[e] == 0:
-                rivals[number] = e
-                sums[number] = 0.0
-                number += 1
-                seen[e] = number
-
-    # 2. Add up what each token brings to each rival. Now spare tokens count too: they cannot make a
-    # rival, but they add to the score of one.
-    factors = np.empty(weights.shape, np.float64)
-    for j in range(len(tokens)):
-        t = tokens[j]
-        # c * alpha_l / N(t): what one count of language l adds to A(e), for each row of weights.
-        for g in range(rows):
-            factors[g] = times[j] * weights[g] / token_total[g, t]
-        for at in range(start[t], start[t + 1]):
-            place = seen[entity[at]]
-            if place == 0:  # no rival
-                continue
-            row = sums[place - 1]
-            for part in range(weights.shape[1]):
-                count = np.float64(n[at, part])
-                if count == 0.0:  # most entities have a token in few of the languages
-                    continue
-                for g in range(rows):
-                    row[g] += factors[g, part] * count
-                row[rows + part] += times[j] * count
+    for i in range(first[e], first[e + 1]):
+        t = token[i]
+        if number == 0 or tokens[number - 1] != t:
+            tokens[number] = t
+            pooled[number] = 0.0
+            number += 1
+            place[t] = number
+        for g in range(len(weights)):
+            pooled[number - 1, g] += weights[g, language[i]] * n[i]
+    for i in range(number):
+        for g in range(len(weights)):
+            value = pooled[i, g]
+            prior[i, g] = value / token_total[g, tokens[i]] if value > 0.0 else 0.0
     return number
 
 
 @kernel
-def _count_better(
-    lists, tokens, times, sums, rivals, weights, totals, tie, gold, lams, scores, mine, better
-):
-    """Count the rivals that stand before the gold, for each lam of each row of weights.
-
-    Sums decide where they differ clearly; a rival close to the gold is scored as search does it.
-    """
-    better[:] = 0
-    for i in range(len(rivals)):
-        e = rivals[i]
-        scored = False
-        for g in range(len(lams)):
-            a, b = sums[i, g], 0.0
-            for part in range(weights.shape[1]):
-                b += weights[g, part] * sums[i, len(lams) + part]
-            b /= totals[1][g, e]
-            for m in range(lams.shape[1]):
-                roughly = a + lams[g, m] * b
-                if roughly < scores[g, m] * (1 - 1e-6) - SUBNORMAL_STEP:
-                    continue
-                if roughly > scores[g, m] * (1 + 1e-6) + SUBNORMAL_STEP:
-                    better[g, m] += 1
-                    continue
-                if not scored:
-                    _score(lists, tokens, times, e, weights, totals, lams, mine)
-                    scored = True
-                better[g, m] += mine[g, m] > scores[g, m] or (
-                    mine[g, m] == scores[g, m] and tie[e] < tie[gold]
-                )
+def clear(place, tokens, number):
+    """Make ``place`` what it was before ``weigh``."""
+    for i in range(number):
+        place[tokens[i]] = 0
 
 
 @kernel
-def rank_rows(
-    trie,
-    text,
-    start,
-    end,
-    low,
-    high,
-    wildcard,
-    gold,
-    tie,
-    lists,
-    weights,
-    totals,
-    most,
-    lams,
-    k,
-    ranks,
+def score(queries, q, place, pooled, prior, entity_total, lams, sums, scores):
+    """Write the scores of a weighed entity for a query, computed and rounded as search does it.
+
+    ``entity_total`` has its N(e) with each row of weights; ``sums`` is scratch of two rows.
+    """
+    first, token, times = queries
+    sums[:] = 0.0
+    for j in range(first[q], first[q + 1]):
+        at = place[token[j]] - 1
+        if at >= 0:
+            for g in range(len(lams)):
+                sums[0, g] += times[j] * prior[at, g]
+                sums[1, g] += times[j] * pooled[at, g]
+    for g in range(len(lams)):
+        b = sums[1, g]
+        if b > 0.0:
+            b /= entity_total[g]
+        for m in range(lams.shape[1]):
+            scores[g, m] = np.float32(sums[0, g] + lams[g, m] * b)
+
+
+@kernel
+def score_golds(
+    postings, begin, stop, queries, gold, weights, token_total, entity_total, lams, scores
 ):
-    """Write to ``ranks[i, g, m]`` the rank of row i's gold with weights g and lam m; 0 beyond k."""
-    seen = np.zeros(len(tie), np.int32)
-    rivals = np.empty(len(tie), np.int64)
-    sums = np.empty((len(tie), len(weights) + weights.shape[1]), np.float64)
-    scores, mine = np.empty(lams.shape, np.float32), np.empty(lams.shape, np.float32)
-    better = np.empty(lams.shape, np.int64)
-    for i in range(len(start)):
-        if gold[i] < 0:
+    """Write the scores of the golds that are among these entities; ``entity_total`` by query."""
+    place = np.zeros(token_total.shape[1], np.int32)
+    tokens = np.empty(len(place), np.int64)
+    pooled = np.empty((len(place), len(weights)), np.float64)
+    prior = np.empty_like(pooled)
+    sums = np.empty((2, len(weights)), np.float64)
+    for q in range(len(gold)):
+        if begin <= gold[q] < stop:
+            number = weigh(
+                postings, gold[q] - begin, weights, token_total, place, tokens, pooled, prior
+            )
+            score(queries, q, place, pooled, prior, entity_total[:, q], lams, sums, scores[q])
+            clear(place, tokens, number)
+
+
+@kernel
+def mark_needed(queries, most, entities, lams, least, needed, spare, spare_times):
+    """Mark the tokens of each query of which an entity needs one to reach its least score.
+
+    The others are spare. Those of most entities first, they bring no entity up to it, with any
+    weights: B(e) is at most the largest multiplicity, since n(t, e) / N(e) sums up to 1 over
+    tokens, and A(e) at most the sum of each token's largest prior. ``spare`` and ``spare_times``
+    become what spare tokens can add to A(e) and to B(e). Where the least score is 0, nothing is
+    wanted.
+    """
+    first, token, times = queries
+    slack = np.empty(lams.shape, np.float64)
+    for q in range(len(first) - 1):
+        mine, often = token[first[q] : first[q + 1]], times[first[q] : first[q + 1]]
+        if len(mine) == 0 or least[q].max() == 0.0:
             continue
-        found = np.empty(token_room(end[i] - start[i], low, high, wildcard), np.int64)
-        times = np.empty(len(found), np.float64)
-        number = find_tokens(trie[0], trie[1], text, start[i], end[i], low, high, wildcard, found)
-        number = gather(found[:number], times)
-        tokens, times = found[:number], times[:number]
-        _score(lists, tokens, times, gold[i], weights, totals, lams, scores)
-        if scores.max() == 0.0:
-            continue
-        spare = np.empty(number, np.bool_)
-        _spare_tokens(lists[0], tokens, times, most, lams, scores, spare)
-        number = _sum_rivals(lists, tokens, times, spare, weights, totals[0], seen, rivals, sums)
-        _count_better(
-            lists,
-            tokens,
-            times,
-            sums,
-            rivals[:number],
-            weights,
-            totals,
-            tie,
-            gold[i],
-            lams,
-            scores,
-            mine,
-            better,
-        )
-        seen[rivals[:number]] = 0
+        highest = often.max()
         for g in range(len(lams)):
             for m in range(lams.shape[1]):
-                if scores[g, m] > 0.0 and better[g, m] < k:
-                    ranks[i, g, m] = better[g, m] + 1
+                slack[g, m] = least[q, g, m] * (1 - 1e-6) - lams[g, m] * highest
+        wanted = 0
+        for j in np.argsort(-entities[mine]):
+            fits = True
+            for g in range(len(lams)):
+                brought = often[j] * most[g, mine[j]]
+                for m in range(lams.shape[1]):
+                    fits = fits and (least[q, g, m] == 0.0 or brought < slack[g, m])
+            if fits:
+                spare_times[q] = highest
+                for g in range(len(lams)):
+                    slack[g] -= often[j] * most[g, mine[j]]
+                    spare[q, g] += often[j] * most[g, mine[j]]
+            else:
+                needed[first[q] + j] = True
+                wanted += entities[mine[j]]
+        if wanted * SPARE_PAYS > entities[mine].sum():
+            needed[first[q] : first[q + 1]] = True
+            spare[q] = 0.0
+            spare_times[q] = 0.0
+
+
+@kernel
+def touch(
+    tokens,
+    number,
+    pooled,
+    prior,
+    entity_total,
+    inverse,
+    active,
+    spare,
+    spare_times,
+    lams,
+    least,
+    sums,
+    touched,
+    is_touched,
+):
+    """List the active queries whose least score a weighed entity may reach; returns how many.
+
+    ``sums`` is scratch: for each query what its needed tokens add to A(e), then to N(e) * B(e).
+    """
+    first, query, times = inverse
+    rows = len(lams)
+    many = 0
+    for i in range(number):
+        t = tokens[i]
+        for at in range(first[t], first[t + 1]):
+            q = query[at]
+            if not active[q]:
+                continue
+            if not is_touched[q]:
+                is_touched[q] = True
+                touched[many] = q
+                many += 1
+                for g in range(2 * rows):
+                    sums[q, g] = 0.0
+            for g in range(rows):
+                sums[q, g] += times[at] * prior[i, g]
+                sums[q, rows + g] += times[at] * pooled[i, g]
+    kept = 0
+    for i in range(many):
+        q = touched[i]
+        is_touched[q] = False
+        reaches = False
+        for g in range(rows):
+            # A language without a weight may leave an entity without a count.
+            share = sums[q, rows + g] / entity_total[g] if entity_total[g] > 0.0 else 0.0
+            for m in range(lams.shape[1]):
+                most = sums[q, g] + spare[q, g] + lams[g, m] * (share + spare_times[q])
+                reaches |= 0.0 < least[q, g, m] * (1 - 1e-6) <= most
+        if reaches:
+            touched[kept] = q
+            kept += 1
+    return kept
+
+
+@kernel
+def count_better(
+    postings,
+    queries,
+    inverse,
+    active,
+    spare,
+    spare_times,
+    weights,
+    token_total,
+    entity_total,
+    lams,
+    least,
+    tie,
+    gold_tie,
+    scores,
+    better,
+):
+    """Add to ``better[q, g, m]`` the entities that stand before the gold of query q.
+
+    ``inverse`` has the queries that need each token; those that are not ``active`` are left out.
+    ``gold_tie`` is the place of each gold among equal scores, as ``tie`` is of entities.
+    """
+    place = np.zeros(token_total.shape[1], np.int32)
+    tokens = np.empty(len(place), np.int64)
+    pooled = np.empty((len(place), len(weights)), np.float64)
+    prior = np.empty_like(pooled)
+    sums = np.empty((2, len(weights)), np.float64)
+    touched, is_touched = np.empty(len(active), np.int64), np.zeros(len(active), np.bool_)
+    rough = np.empty((len(active), 2 * len(weights)), np.float64)
+    mine = np.empty(lams.shape, np.float32)
+    for e in range(len(tie)):
+        number = weigh(postings, e, weights, token_total, place, tokens, pooled, prior)
+        many = touch(
+            tokens,
+            number,
+            pooled,
+            prior,
+            entity_total[:, e],
+            inverse,
+            active,
+            spare,
+            spare_times,
+            lams,
+            least,
+            rough,
+            touched,
+            is_touched,
+        )
+        for i in range(many):
+            q = touched[i]
+            score(queries, q, place, pooled, prior, entity_total[:, e], lams, sums, mine)
+            for g in range(len(lams)):
+                for m in range(lams.shape[1]):
+                    better[q, g, m] += mine[g, m] > scores[q, g, m] or (
+                        mine[g, m] == scores[q, g, m] and tie[e] < gold_tie[q]
+                    )
+        clear(place, tokens, number)
+
+
+@kernel
+def count_postings(postings, kept, alone):
+    """Return how many postings the languages that are kept have together.
+
+    ``alone[part]`` grows by the number of those that only this one has.
+    """
+    first, token, language, _ = postings
+    total = 0
+    for e in range(len(first) - 1):
+        i = first[e]
+        while i < first[e + 1]:
+            t, owners, owner = token[i], 0, 0
+            while i < first[e + 1] and token[i] == t:
+                if kept[language[i]]:
+                    owners, owner = owners + 1, language[i]
+                i += 1
+            total += owners > 0
+            alone[owner] += owners == 1
+    return total

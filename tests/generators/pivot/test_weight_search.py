@@ -46,6 +46,53 @@ def test_every_step_is_what_an_index_gives(world):
     assert found.steps[-1].parameters["alpha"] == {each.pivot: each.alpha for each in found.pivots}
 
 
+def large_training(seed, *, target=True):
+    """Hundreds of entities, so that the best ones are few of them."""
+    rows = names(seed, size=900, letters="abcdefgh")
+    pivots = {
+        "close": MentionTable.from_pairs(respelled(rows[:500])),
+        "wide": MentionTable.from_pairs(respelled(respelled(rows[300:]))),
+        "noise": MentionTable.from_pairs(names(seed + 1, size=700, letters="abcdefgh")),
+    }
+    dev = [Query(mention, entity, "hard") for mention, entity in rows[1::3]]
+    return Training(pivots, MentionTable.from_pairs(rows[::3]) if target else None, "fo"), dev
+
+
+@pytest.mark.parametrize("target", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_search_among_rivals_is_as_good_as_an_exhaustive_one(seed, target):
+    """Its ranks are those of an index, and no other value of any alpha would be better."""
+    training, dev = large_training(seed, target=target)
+    found = search_weights(training, {}, dev, 10, worth=0)
+    chosen = found.steps[-1]
+    assert chosen.ranks.tolist() == rank_golds(PTI(training, chosen.parameters), dev, 10).tolist()
+    exhaustive = search_weights(training, {}, dev, 10, worth=0, exhaustive=True)
+    points = [_points(each.steps[-1].ranks, 10) for each in (found, exhaustive)]
+    assert points[0] >= points[1] - 0.3
+    alpha, lam = chosen.parameters["alpha"], chosen.parameters["lam"]
+    values = weight_search.ALPHAS if target else weight_search.RATIOS
+    for pivot, own in alpha.items():
+        at = values.index(own)
+        for value in values[max(at - 1, 0) : at + 2]:
+            other = PTI(training, {"alpha": {**alpha, pivot: value}, "lam": lam})
+            assert _points(rank_golds(other, dev, 10), 10) <= points[0] + 1e-9
+
+
+def _points(ranks, k):
+    return metrics.recall(ranks, k) + 100 * metrics.mrr(ranks)
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch):
+    training, dev = large_training(0)
+    told = []
+    for threads in (1, 2, 3):
+        monkeypatch.setattr("os.cpu_count", lambda threads=threads: threads)
+        found = search_weights(training, {}, dev, 10)
+        steps = [(step.parameters, step.ranks.tolist()) for step in found.steps]
+        told.append((steps, found.pivots, found.tried))
+    assert told[0] == told[1] == told[2]
+
+
 @given(searches())
 @settings(max_examples=60)
 def test_contributions_are_those_of_indexes(world):
@@ -164,22 +211,22 @@ def test_recall_alone_may_decide(training, dev):
 
 
 @pytest.fixture
-def counting(monkeypatch):
-    """What was counted: the languages and the normalizer of each time."""
+def reading(monkeypatch):
+    """What was read: the languages and the normalizer of each time."""
     calls = []
 
-    def count(given, **options):
-        calls.append((sorted(given), options["normalizer"]))
-        return original(given, **options)
+    def of(names, *given, **options):
+        calls.append((sorted(names.tables), options["normalizer"]))
+        return original(names, *given, **options)
 
-    original = parameters.count
-    monkeypatch.setattr(parameters, "count", count)
+    original = parameters.GoldRanks.of
+    monkeypatch.setattr(parameters.GoldRanks, "of", of)
     return calls
 
 
-def test_each_language_is_counted_once(training, dev, counting):
+def test_each_language_is_read_once(training, dev, reading):
     tuning = tune(PTI, training, dev, k=3)
-    assert counting == [(["close", "fo", "noise", "wide"], "default")]
+    assert reading == [(["close", "fo", "noise", "wide"], "default")]
     assert tuning.best.parameters.keys() == {"alpha", "lam"}
     assert tuning.best is tuning.trials[-1]
     assert len(tuning.pivots) == 3
@@ -188,12 +235,12 @@ def test_each_language_is_counted_once(training, dev, counting):
     assert tuning.best.recall == metrics.recall(rank_golds(built, dev, 3), 3)
 
 
-def test_normalizers_are_searched_in_turn(training, counting):
+def test_normalizers_are_searched_in_turn(training, reading):
     queries = [Query(mention.upper(), entity) for mention, entity in names(0, size=200)[1:90]]
     grid = {"normalizer": ["none", "default"], "lam": [0.4, 1]}
     tuning = tune(PTI, training, queries, grid=grid, k=3)
     languages = ["close", "fo", "noise", "wide"]
-    assert counting == [(languages, "none"), (languages, "default")]
+    assert reading == [(languages, "none"), (languages, "default")]
     assert list(tuning.best.parameters) == ["alpha", "lam", "normalizer"]
     assert tuning.best.parameters["normalizer"] == "default"
     assert {trial.parameters["lam"] for trial in tuning.trials} <= {0.4, 1}
@@ -252,6 +299,12 @@ def test_of_many_queries_some_are_looked_at(training, dev, monkeypatch):
     assert tuning.best.recall == metrics.recall(rank_golds(built, chosen, 3), 3)
 
 
+def test_with_many_entities_fewer_queries_are_looked_at(training, dev, monkeypatch):
+    monkeypatch.setattr(weight_search, "MAX_QUERIES", 30)
+    monkeypatch.setattr(weight_search, "MANY_ENTITIES", 10)
+    assert len(search_weights(training, {}, dev, 3).queries) == 15
+
+
 def test_of_many_queries_each_type_has_its_share():
     queries = [Query(f"{n}", "Q1", "easy" if n % 4 else "hard") for n in range(4000)]
     chosen = take_stratified(queries, 1000)
@@ -304,6 +357,6 @@ def test_progress_says_what_is_done(training, dev):
     said = []
     tune(PTI, training, dev[:10], k=3, progress=lambda doing, share: said.append((doing, share)))
     words = [doing for doing, _ in said]
-    assert words.index("counting close") < words.index("trying alphas of close on dev")
+    assert words.index("reading close") < words.index("trying alphas of close on dev")
     assert all(0 <= share <= 1 for _, share in said)
     assert said[-1][1] == 1.0

@@ -1,17 +1,24 @@
 """PivotTokenIndex as methods: the paper's and its variants, and a fast choice on dev."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from candgen.generators.pivot.parameters import Choice, count_languages, resolve_tokenizer
+from candgen.generators.pivot.parameters import (
+    Choice,
+    count_languages,
+    prepare_ranks,
+    resolve_tokenizer,
+    tables_of,
+)
 from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
 from candgen.generators.pivot.weight_search import LAMS, search_weights
+from candgen.index.entity_names import EntityNames
 from candgen.index.fusion import build_index
-from candgen.index.gold_ranks import CountGrid, Weights
+from candgen.index.gold_ranks import Weights
 from candgen.index.token_index import TokenIndex
 from candgen.protocols import Method, Parameters, Ranks, SearchResult, Size, Training
 from candgen.tables.queries import Query
@@ -50,24 +57,19 @@ def ranks(
 ) -> list[Ranks]:
     """Return the ranks that ``build(training, choice)`` would give, for each choice.
 
-    Tables are counted once for all choices that differ in weights only. Choices with
-    fusion="counts" and no threshold need no index; for others one is built and searched with
-    every lam.
+    Names are read once for all choices that differ in weights only. Choices with fusion="counts"
+    and no threshold need no index; for others one is built and searched with every lam.
     """
     every = [Choice.of(training, choice) for choice in choices]
     found: dict[int, Ranks] = {}
-    numbers = sorted(range(len(every)), key=lambda i: repr(every[i].counted))
-    for _, group in groupby(numbers, key=lambda i: repr(every[i].counted)):
-        members = list(group)
+    plain = [i for i in range(len(every)) if every[i].is_plain]
+    found.update(_rank_plain(training, {i: every[i] for i in plain}, queries, k))
+    rest = sorted(set(range(len(every))) - set(plain), key=lambda i: repr(every[i].counted))
+    for _, group in groupby(rest, key=lambda i: repr(every[i].counted)):
+        members = sorted(group, key=lambda i: repr(every[i].index))
         counts, texts = count_languages(training, every[members[0]], queries)
         golds = [query.entity for query in queries]
-        plain = [i for i in members if every[i].is_plain]
-        if plain:
-            weights = [Weights(every[i].alpha, every[i].lam) for i in plain]
-            ranked = CountGrid.build(counts, texts).ranks(texts, golds, weights, k)
-            found.update(zip(plain, ranked, strict=True))
-        rest = sorted((i for i in members if i not in plain), key=lambda i: repr(every[i].index))
-        for _, same in groupby(rest, key=lambda i: repr(every[i].index)):
+        for _, same in groupby(members, key=lambda i: repr(every[i].index)):
             alike = list(same)
             first = every[alike[0]]
             index, _ = build_index(
@@ -82,6 +84,26 @@ def ranks(
             for i in alike:
                 found[i] = _rank_golds(index, texts, golds, every[i].lam, k)
     return [found[i] for i in range(len(choices))]
+
+
+def _rank_plain(
+    training: Training, choices: Mapping[int, Choice], queries: Sequence[Query], k: int
+) -> dict[int, Ranks]:
+    """Return the ranks of choices that need no index; names are grouped once."""
+    found: dict[int, Ranks] = {}
+    grouped: tuple[tuple[str, ...], EntityNames] | None = None
+    numbers = sorted(choices, key=lambda i: repr(choices[i].counted))
+    for _, group in groupby(numbers, key=lambda i: repr(choices[i].counted)):
+        members = list(group)
+        first = choices[members[0]]
+        if grouped is None or grouped[0] != first.languages:
+            grouped = first.languages, EntityNames.of(tables_of(training, first))
+        training.progress(f"with normalizer {first.normalizer}", 0.0)
+        weights = [Weights(choices[i].alpha, choices[i].lam) for i in members]
+        # Nothing keeps the counts of one group while those of the next are made.
+        ranked = prepare_ranks(training, first, queries, names=grouped[1]).ranks(weights, k)
+        found.update(zip(members, ranked, strict=True))
+    return found
 
 
 def search(

@@ -9,8 +9,11 @@ from candgen.generators.candidate import check_weight
 from candgen.generators.inputs import TARGET, collect_tables, resolve_alphas
 from candgen.generators.pivot.pivot_token_index import ALPHA, LAM
 from candgen.index.counts import Counts, count
+from candgen.index.entity_names import EntityNames
 from candgen.index.fusion import check_fusion
+from candgen.index.gold_ranks import GoldRanks
 from candgen.protocols import Parameters, Progress, Training, no_progress
+from candgen.tables.mention_table import MentionTable
 from candgen.tables.queries import Query
 from candgen.text.normalize import normalize_many
 from candgen.text.tokenizers import CharNgrams, Tokenizer, to_parameters
@@ -80,20 +83,38 @@ def resolve_tokenizer(parameters: Parameters) -> Tokenizer:
     return replace(tokenizer, wildcards=True)
 
 
-def count_languages(
+def tables_of(training: Training, choice: Choice) -> dict[str, MentionTable]:
+    """Return the tables that a choice needs, by language."""
+    tables = {training.language or TARGET: training.target, **training.pivots}
+    return {name: table for name in choice.languages if (table := tables[name]) is not None}
+
+
+def prepare_ranks(
     training: Training,
     choice: Choice,
     queries: Sequence[Query],
     *,
+    names: EntityNames | None = None,
     progress: Progress = no_progress,
-) -> tuple[Counts, list[str]]:
-    """Return the counts of the languages, and the normalized mentions of the queries."""
-    tables = {training.language or TARGET: training.target, **training.pivots}
-    counts = count(
-        {name: table for name in choice.languages if (table := tables[name]) is not None},
+) -> GoldRanks:
+    """Return what ranks the golds of queries under any weights; ``names`` are known, or made."""
+    mentions = [query.mention for query in queries]
+    return GoldRanks.of(
+        names or EntityNames.of(tables_of(training, choice)),
+        normalize_many(mentions, choice.normalizer, language=training.language),
+        [query.entity for query in queries],
         tokenizer=choice.tokenizer,
         normalizer=choice.normalizer,
         progress=progress,
+    )
+
+
+def count_languages(
+    training: Training, choice: Choice, queries: Sequence[Query]
+) -> tuple[Counts, list[str]]:
+    """Return the counts of the languages, and the normalized mentions of the queries."""
+    counts = count(
+        tables_of(training, choice), tokenizer=choice.tokenizer, normalizer=choice.normalizer
     )
     mentions = [query.mention for query in queries]
     return counts, normalize_many(mentions, choice.normalizer, language=training.language)

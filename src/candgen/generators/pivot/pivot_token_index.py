@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any, Literal, TypedDict
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from candgen.errors import ParameterError, check_whole_number
 from candgen.generators.calibration import Calibration
@@ -34,6 +36,8 @@ from candgen.text.tokenizers import CharNgrams, Tokenizer, from_parameters, to_p
 
 ALPHA = 0.4
 LAM = 0.4
+MANY_ENTITIES = 1000
+"""More than these are looked up at once, which takes a pass over all entities."""
 Scores = Literal["raw", "share"]
 
 
@@ -223,6 +227,10 @@ class PivotTokenIndex(IndexBase):
 
     def knows(self, entities: Sequence[str]) -> list[bool]:
         """Return, for each entity, whether it can be a candidate at all."""
+        if len(entities) > MANY_ENTITIES and self.token_index.threshold == 0.0:
+            known = self.token_index.entities.to_arrow()
+            found = pc.is_in(pa.array(entities, pa.large_string()), value_set=known)
+            return found.to_pylist()  # type: ignore[no-any-return]
         places = map(self.token_index.tie_order_of, entities)
         return [
             place is not None and self.token_index.reachable(place, lam=self.lam)

@@ -1,22 +1,23 @@
 """Choose one alpha for each pivot on dev, and remove pivots that are not worth their postings.
 
 All combinations of five values for eight pivots would be too many, so one alpha is changed at a
-time, until no change improves the result. Every language is counted once; no index is built.
+time, until no change improves the result. No index is built: golds are ranked among their rivals,
+which are found once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
 from candgen.generators.inputs import TARGET
-from candgen.generators.pivot.parameters import Choice, count_languages
-from candgen.index.counts import Counts, LanguageCounts
-from candgen.index.gold_ranks import CountGrid, Weights
-from candgen.kernels.gold_ranks import count_postings
+from candgen.generators.pivot.parameters import Choice, prepare_ranks, tables_of
+from candgen.index.entity_names import EntityNames
+from candgen.index.gold_ranks import GoldRanks, Weights
+from candgen.index.rivals import Rivals
 from candgen.protocols import (
     MIN_POINTS_PER_TENTH,
     Contribution,
@@ -38,8 +39,13 @@ RATIOS = (0.03, 0.1, 0.3, 1.0)
 
 ROUNDS = 3
 MAX_QUERIES = 2000
-EPSILON = 1e-200
-"""A total in place of 0: adding it changes nothing, and it can be divided by."""
+MANY_ENTITIES = 1_000_000
+"""With more entities than these, half as many queries are used: they take as long."""
+MAX_SEARCHES = 10
+"""How often a search is repeated with more rivals."""
+MIN_RIVALS = 100
+ANCHORS = (0.1, 1.0)
+"""Alphas under which the rivals of golds are found, the same for all pivots."""
 
 
 class Merit(NamedTuple):
@@ -64,6 +70,7 @@ def search_weights(
     lams: Sequence[float] | None = None,
     worth: float = MIN_POINTS_PER_TENTH,
     mrr: float = 1.0,
+    exhaustive: bool = False,
     progress: Progress | None = None,
 ) -> SearchResult:
     """Choose alpha of each pivot, and lam, by recall@k on queries plus ``mrr`` times 100 MRR.
@@ -72,7 +79,11 @@ def search_weights(
     gets its best value, in up to three rounds. Then pivots are removed (alpha 0), the least useful
     first, while there is one that adds less than ``worth`` of these points for each tenth of the
     index's postings that only it has. With ``worth=0`` all stay. ``fixed`` are the other
-    parameters. Of more than 2,000 queries, 2,000 are used, each type in proportion.
+    parameters. Of more than 2,000 queries, 2,000 are used, each type in proportion; 1,000 if there
+    are more than a million entities.
+
+    Golds are ranked among their rivals, see ``candgen.index.rivals``, or with ``exhaustive`` among
+    all entities. The ranks of the last step are exact.
 
     >>> from candgen import MentionTable
     >>> icelandic = MentionTable.from_pairs([("Vín", "Q282"), ("Rín", "Q584")])
@@ -97,9 +108,31 @@ def search_weights(
             "leave these out, or try a grid of alphas"
         )
     shown = training.progress if progress is None else progress
-    some = tuple(take_stratified(queries, MAX_QUERIES))
-    dev = _Dev.of(training, choice, some, k, [check_weight("lam", lam) for lam in lams], shown)
-    return _Search(dev, worth, check_weight("mrr", mrr)).run()
+    dev = _Dev.of(training, choice, queries, k, [check_weight("lam", lam) for lam in lams], shown)
+    mrr = check_weight("mrr", mrr)
+    if exhaustive or len(dev.golds.names.entities) <= dev.rivals_depth:
+        found = _Search(dev, worth, mrr).run()
+        dev.progress("chosen on dev", 1.0)
+        return found
+    return _search_among_rivals(replace(dev, rivals=dev.find_rivals()), worth, mrr)
+
+
+def _search_among_rivals(dev: "_Dev", worth: float, mrr: float) -> SearchResult:
+    """Search until the ranks of the choice are exact, each time with the rivals that it has.
+
+    Ranks among rivals are never worse than the true ones: if those of the choice are exact, none
+    that it was compared with is truly better.
+    """
+    for number in range(MAX_SEARCHES):
+        search = _Search(dev, worth, mrr)
+        found = search.run()
+        dev.progress(f"checking choice {number + 1} on all entities", 0.0)
+        dev = dev.with_rivals_of(search.now)
+        ranks = dev.ranks(search.now)
+        if np.array_equal(ranks, found.steps[-1].ranks):
+            break
+    dev.progress("chosen on dev", 1.0)
+    return replace(found, steps=(*found.steps[:-1], found.steps[-1]._replace(ranks=ranks)))
 
 
 def take_stratified(queries: Sequence[Query], most: int) -> list[Query]:
@@ -119,10 +152,10 @@ def take_stratified(queries: Sequence[Query], most: int) -> list[Query]:
 
 @dataclass(frozen=True)
 class _Dev:
-    """The counts of all languages, the queries, and the ranks that are already known."""
+    """The queries, what ranks their golds, and the ranks that are already known."""
 
-    grid: CountGrid
-    texts: Sequence[str]
+    golds: GoldRanks
+    rivals: Rivals | None
     queries: tuple[Query, ...]
     k: int
     pivots: tuple[str, ...]
@@ -136,26 +169,51 @@ class _Dev:
         cls,
         training: Training,
         choice: Choice,
-        queries: tuple[Query, ...],
+        queries: Sequence[Query],
         k: int,
         lams: Sequence[float],
         progress: Progress,
     ) -> "_Dev":
-        counts, texts = count_languages(training, choice, queries, progress=progress)
-        grid = CountGrid.build(_without_zeros(counts), texts)
+        names = EntityNames.of(tables_of(training, choice))
+        most = MAX_QUERIES if len(names.entities) <= MANY_ENTITIES else MAX_QUERIES // 2
+        some = tuple(take_stratified(queries, most))
+        golds = prepare_ranks(training, choice, some, names=names, progress=progress)
         target = None if training.target is None else training.language or TARGET
         pivots = tuple(sorted(training.pivots))
-        return cls(grid, texts, queries, k, pivots, target, lams, progress)
+        return cls(golds, None, some, k, pivots, target, lams, progress)
+
+    def find_rivals(self) -> Rivals:
+        """Find the rivals of the golds under weights that differ widely.
+
+        Alphas that are the same for all favour the largest pivot; those that give all languages
+        the same number of tokens favour the smallest.
+        """
+        self.progress("finding the rivals of golds", 0.0)
+        sizes = self.golds.entity_total.sum(axis=1)
+        size_of = dict(zip(self.golds.names.tables, sizes.tolist(), strict=True))
+        least = min(filter(None, size_of.values()))
+        balanced = {pivot: least / max(size_of[pivot], 1) for pivot in self.pivots}
+        alphas = [*(dict.fromkeys(self.pivots, alpha) for alpha in ANCHORS), balanced]
+        lams = dict.fromkeys((min(self.lams), max(self.lams)))
+        anchors = [self._with_target(Weights(alpha, lam)) for alpha in alphas for lam in lams]
+        return Rivals.of(self.golds, anchors, self.rivals_depth)
+
+    @property
+    def rivals_depth(self) -> int:
+        """How many rivals a gold has under one choice of weights."""
+        return max(MIN_RIVALS, 2 * self.k)
+
+    def _with_target(self, weights: Weights) -> Weights:
+        own = {} if self.target is None else {self.target: 1.0}
+        return Weights({**weights.alpha, **own}, weights.lam)
 
     def look(self, alphas: Iterable[Mapping[str, float]]) -> list[Weights]:
         """Rank the golds with these alphas and every lam, all that are not known in one pass."""
         every = [Weights(alpha, lam) for alpha in alphas for lam in self.lams]
         new = [weights for weights in every if self._key(weights) not in self.known]
         if new:
-            own = {} if self.target is None else {self.target: 1.0}
-            complete = [Weights({**weights.alpha, **own}, weights.lam) for weights in new]
-            golds = [query.entity for query in self.queries]
-            ranks = self.grid.ranks(self.texts, golds, complete, self.k)
+            complete = [self._with_target(weights) for weights in new]
+            ranks = (self.rivals or self.golds).ranks(complete, self.k)
             self.known.update(zip(map(self._key, new), ranks, strict=True))
         return every
 
@@ -167,38 +225,16 @@ class _Dev:
         """Return how good weights are that were looked at."""
         return Merit.of(self.ranks(weights))
 
-    def entries(self, alpha: Mapping[str, float]) -> tuple[int, dict[str, int]]:
-        """Return how many postings an index of the target and the pivots with an alpha has.
-
-        Beside it, how many of them would go with each pivot.
-        """
-        counts = self.grid.counts
-        kept = np.array([alpha.get(name, 1.0) > 0 for name in counts.languages])
-        indptrs = tuple(part.indptr for part in counts.languages.values())
-        tokens = (counts.counted.tokens,) * len(indptrs)
-        last = np.full(len(counts.vocabulary), -1, np.int64)
-        alone = np.zeros(len(kept), np.int64)
-        total = count_postings(indptrs, tokens, kept, last, np.empty_like(last), alone)
-        return total, dict(zip(counts.languages, alone.tolist(), strict=True))
+    def with_rivals_of(self, weights: Weights) -> "_Dev":
+        """Return the same with all rivals under some weights, whose ranks are exact then."""
+        assert self.rivals is not None  # noqa: S101
+        rivals = self.rivals.extend([self._with_target(weights)])
+        dev = replace(self, rivals=rivals, known={})
+        dev.look([weights.alpha])
+        return dev
 
     def _key(self, weights: Weights) -> tuple[tuple[float, ...], float]:
         return tuple(weights.alpha[pivot] for pivot in self.pivots), weights.lam
-
-
-def _without_zeros(counts: Counts) -> Counts:
-    """Return the same counts for weights of which some are 0.
-
-    Tokens and entities that only a language without weight has would have totals of 0, by which
-    one cannot divide. EPSILON in place of 0 leaves all other totals, and all scores, unchanged.
-    """
-
-    def filled(part: LanguageCounts) -> LanguageCounts:
-        token_total: Any = np.maximum(part.token_total, EPSILON)
-        entity_total: Any = np.maximum(part.entity_total, EPSILON)
-        return replace(part, token_total=token_total, entity_total=entity_total)
-
-    languages = {name: filled(part) for name, part in counts.languages.items()}
-    return replace(counts, languages=languages)
 
 
 @dataclass
@@ -224,7 +260,6 @@ class _Search:
             Step({"alpha": dict(each.alpha), "lam": each.lam}, self.dev.ranks(each))
             for each in self.steps
         )
-        self.dev.progress("chosen on dev", 1.0)
         return SearchResult(
             steps,
             tuple(pivots[pivot] for pivot in self.dev.pivots),
@@ -243,12 +278,13 @@ class _Search:
         return RATIOS[-1:] if self.dev.target is None else ALPHAS
 
     @property
-    def _now(self) -> Weights:
+    def now(self) -> Weights:
+        """The choice of the last step."""
         return self.steps[-1]
 
     @property
     def _kept(self) -> list[str]:
-        return [pivot for pivot in self.dev.pivots if self._now.alpha[pivot] > 0]
+        return [pivot for pivot in self.dev.pivots if self.now.alpha[pivot] > 0]
 
     def _best(self, some: Sequence[Weights]) -> Weights:
         """Return the best of some; among equals the first."""
@@ -267,13 +303,13 @@ class _Search:
             before = len(self.steps)
             for at, pivot in enumerate(self._kept):
                 self.dev.progress(f"trying alphas of {pivot} on dev", at / len(self._kept))
-                alpha = self._now.alpha
+                alpha = self.now.alpha
                 place = self._values.index(alpha[pivot])
                 close = self._values[max(place - 1, 0) : place + 2]
                 values = close if near or number else self._values
                 others = [{**alpha, pivot: value} for value in values]
-                best = self._best([self._now, *self.dev.look(others)])
-                if best != self._now:
+                best = self._best([self.now, *self.dev.look(others)])
+                if best != self.now:
                     self.steps.append(best)
             if len(self.steps) == before:
                 return
@@ -281,8 +317,8 @@ class _Search:
     def _contributions(self) -> list[Contribution]:
         """Return what each pivot brings that is there now."""
         self.dev.progress("trying to do without each pivot on dev", 0.0)
-        total, alone = self.dev.entries(self._now.alpha)
-        rest = {pivot: {**self._now.alpha, pivot: 0.0} for pivot in self._kept}
+        total, alone = self.dev.golds.count_postings(self.now.alpha)
+        rest = {pivot: {**self.now.alpha, pivot: 0.0} for pivot in self._kept}
         self.dev.look(alpha for pivot, alpha in rest.items() if alone[pivot] < total)
         return [
             self._contribution(pivot, alpha, alone[pivot], total) for pivot, alpha in rest.items()
@@ -291,8 +327,8 @@ class _Search:
     def _contribution(
         self, pivot: str, rest: Mapping[str, float], entries: int, total: int
     ) -> Contribution:
-        alpha, lam = self._now
-        merit, left = self.dev.merit(self._now), Merit(0.0, 0.0)
+        alpha, lam = self.now
+        merit, left = self.dev.merit(self.now), Merit(0.0, 0.0)
         if entries < total:
             left = self.dev.merit(Weights(rest, lam))
         return Contribution(
@@ -312,8 +348,8 @@ class _Search:
         while self.worth and (poor := [each for each in self._contributions() if self._poor(each)]):
             least = min(poor, key=lambda each: (self._brought(each), -each.entries))
             self.gone[least.pivot] = least._replace(alpha=0.0, kept=False)
-            rest = {**self._now.alpha, least.pivot: 0.0}
-            self.steps.append(Weights(rest, self._now.lam))
+            rest = {**self.now.alpha, least.pivot: 0.0}
+            self.steps.append(Weights(rest, self.now.lam))
         return len(self.gone) > before
 
     def _poor(self, pivot: Contribution) -> bool:

@@ -6,13 +6,16 @@ languages by expectation maximization (Ristad and Yianilos, 1998), which also es
 names are related at all. Without pairs to learn from, all changes are equally likely.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from candgen.errors import shown
 from candgen.kernels import edit_model as kernels
@@ -23,6 +26,7 @@ Floats = npt.NDArray[np.float64]
 OTHER = "\N{REPLACEMENT CHARACTER}"
 """Stands for all symbols that are not in the alphabet."""
 MAX_ALPHABET = 255
+TEXTS_AT_ONCE = 100_000
 MAX_LENGTH = 64
 """Longer names are not learned from."""
 ROUNDS = 6
@@ -70,7 +74,9 @@ class EditModel:
 
         Four symbols in five stay what they are; the rest change into any other, go, or come.
         """
-        seen = np.bincount(_code_points(texts), minlength=ord(OTHER) + 1)
+        seen = np.zeros(0x110000, np.int64)
+        for some in _large_pieces(texts):
+            seen += np.bincount(_code_points(some), minlength=len(seen))
         seen[ord(OTHER)] = 0
         frequent = np.argsort(-seen, kind="stable")[: MAX_ALPHABET - 1]
         known = np.sort(frequent[seen[frequent] > 0])
@@ -119,6 +125,18 @@ class EditModel:
         starts = np.zeros(len(texts) + 1, np.int64)
         np.cumsum([len(text) for text in texts], out=starts[1:])
         return self.numbers[_code_points(texts)], starts
+
+    def encode_column(
+        self, texts: pa.ChunkedArray
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        """Return the same for a column of texts, of which few are strings at a time."""
+        starts = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum(pc.utf8_length(texts).to_numpy(), out=starts[1:])
+        symbols = np.empty(starts[-1], np.uint8)
+        for first in range(0, len(texts), TEXTS_AT_ONCE):
+            some = texts.slice(first, TEXTS_AT_ONCE).to_pylist()
+            symbols[starts[first] : starts[first + len(some)]] = self.numbers[_code_points(some)]
+        return symbols, starts
 
     def decode(self, symbols: npt.NDArray[np.uint8]) -> str:
         """Return the text of these symbols."""
@@ -177,6 +195,13 @@ class EditModel:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything but the alphabet, to be stored."""
         return {"change": self.change, "add": self.add, "drop": self.drop, "common": self.common}
+
+
+def _large_pieces(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield texts, many at a time."""
+    rest = iter(texts)
+    while some := list(islice(rest, TEXTS_AT_ONCE)):
+        yield some
 
 
 def _code_points(texts: Iterable[str]) -> npt.NDArray[np.uint32]:

@@ -26,6 +26,11 @@ def edit_pairs(rows: pa.Table, *, joint: bool) -> Pairs:
     return _paired(few, names, names, MAX_EDIT_PAIRS, joint=joint)
 
 
+def word_entities(rows: pa.Table, *, joint: bool) -> pa.Array:
+    """Return the entities whose names ``word_pairs`` compares."""
+    return pa.array(_spread(_shared(rows, joint=joint), MAX_WORD_PAIRS), pa.large_string())
+
+
 def word_pairs(rows: pa.Table, written: pa.Table, into: int, *, joint: bool) -> Pairs:
     """Return the same with names of table ``into``, as they are ``written``, on the other side."""
     few = _spread(_shared(rows, joint=joint), MAX_WORD_PAIRS)

@@ -207,6 +207,27 @@ class Rerank(IndexBase):
         spelling_of = number_entities(generator, self.stage.spellings)
         return self._copy(first_stage=generator, spelling_of=spelling_of)
 
+    @classmethod
+    def of_stage(cls, generator: Any, stage: Stage, *, learned: Mapping[str, int]) -> "Rerank":  # noqa: ANN401
+        """Return a second stage that was made elsewhere, over a generator.
+
+        Args:
+            generator: The first stage.
+            stage: The second stage.
+            learned: How many pairs of names, dev queries and words it was learned from.
+        """
+        _check_generator(generator)
+        calibration = Calibration.default("rerank")
+        made = object.__new__(cls)
+        return made._set(
+            first_stage=generator,
+            stage=stage,
+            depth=DEPTH,
+            spelling_of=number_entities(generator, stage.spellings),
+            learned=dict(learned),
+            calibration=calibration,
+        )
+
     def _copy(self, **changes: object) -> Self:
         made = object.__new__(type(self))
         return made._set(**{**vars(self), **changes})

@@ -25,6 +25,15 @@ STEPS_PER_DOUBLING = 8
 """Steps of a stored decode_logarithm for each doubling."""
 _ROWS_AT_ONCE = 1 << 18
 
+NO_ROWS = pa.schema(
+    {
+        "entity": pa.large_string(),
+        "text": pa.large_string(),
+        "count": pa.int64(),
+        "table": pa.uint16(),
+    }
+).empty_table()
+
 Bytes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
 
@@ -35,15 +44,20 @@ def normalized_rows(
     languages: Mapping[str, str | None],
     *,
     longest: int | None = None,
+    only: pa.Array | None = None,
 ) -> pa.Table:
     """Return the rows of all tables: entity, normalized text, count and number of the table.
 
     ``languages`` has the language of each table for the normalizer. Texts are cut after ``longest``
-    symbols; rows whose text is empty are left out.
+    symbols; rows whose text is empty are left out, and so are those of other entities than
+    ``only`` these, if given.
     """
     parts = []
     for number, (name, table) in enumerate(tables.items()):
-        for batch in table.arrow.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        here = table.arrow
+        if only is not None:
+            here = here.filter(pc.is_in(here["entity"], value_set=only))
+        for batch in here.to_batches(max_chunksize=_ROWS_AT_ONCE):
             mentions = batch["mention"].to_pylist()
             texts = normalize_many(mentions, normalizer, language=languages[name])
             short = [text[:longest] for text in texts]
@@ -53,9 +67,9 @@ def normalized_rows(
                 "count": batch["count"],
                 "table": pa.array(np.full(len(texts), number, np.uint16)),
             }
-            parts.append(pa.table(columns))
-    rows = pa.concat_tables(parts)
-    return rows.filter(pc.not_equal(rows["text"], ""))
+            rows = pa.table(columns)
+            parts.append(rows.filter(pc.not_equal(rows["text"], "")))
+    return pa.concat_tables(parts) if parts else NO_ROWS
 
 
 @dataclass(frozen=True)
@@ -89,7 +103,7 @@ class Spellings:
             .sort_by("entity")
         )
         sizes = spelled["entity"].combine_chunks().dictionary_encode().indices.to_numpy()
-        symbols, start = model.encode(spelled["text"].to_pylist())
+        symbols, start = model.encode_column(spelled["text"])
         first = np.concatenate(([0], np.cumsum(np.bincount(sizes))))
         arrays = (
             _narrow(first),

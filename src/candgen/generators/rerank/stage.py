@@ -1,7 +1,7 @@
 """The second stage: names of entities, learned edits and translations, and the features."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +12,18 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
 from candgen.generators.rerank.edit_model import EditModel
-from candgen.generators.rerank.name_pairs import choose_partner, edit_pairs, word_pairs
-from candgen.generators.rerank.spellings import Spellings, decode_logarithm, normalized_rows
+from candgen.generators.rerank.name_pairs import (
+    choose_partner,
+    edit_pairs,
+    word_entities,
+    word_pairs,
+)
+from candgen.generators.rerank.spellings import (
+    NO_ROWS,
+    Spellings,
+    decode_logarithm,
+    normalized_rows,
+)
 from candgen.generators.rerank.translations import TranslatedWord, Translations
 from candgen.generators.rerank.weights import DEFAULT_WEIGHTS, Weights
 from candgen.kernels.rerank import Names
@@ -57,20 +67,20 @@ class Stage:
         target, in two pivots. Words are translated into one language: the one with most to learn
         from. Only names of entities that the generator ``knows`` are kept.
         """
-        tables = {**({} if target is None else {"": target}), **pivots}
-        spoken = {name: name or language for name in tables}
-        rows = normalized_rows(tables, normalizer, spoken, longest=MAX_SYMBOLS)
-        if not len(rows):
-            raise ParameterError("no name is left after normalizing: there is nothing to compare")
+        tables, spoken, rows = _rows_of(pivots, target, language, normalizer)
         joint = target is not None
         pairs = edit_pairs(rows, joint=joint)
-        model = EditModel.learn(pairs, rows["text"].to_pylist())
+        model = EditModel.learn(pairs, _texts(rows))
         into = choose_partner(rows, joint=joint)
         words: list[tuple[str, str]] = []
         if into is not None:
             name = list(tables)[into]
             written = normalized_rows(
-                {name: tables[name]}, SCRIPT_NORMALIZER, spoken, longest=MAX_SYMBOLS
+                {name: tables[name]},
+                SCRIPT_NORMALIZER,
+                spoken,
+                longest=MAX_SYMBOLS,
+                only=word_entities(rows, joint=joint),
             )
             words = word_pairs(rows, written, into, joint=joint)
         spellings = Spellings.build(_known(rows, knows), model)
@@ -78,6 +88,20 @@ class Stage:
             spellings, model, Translations.learn(words), DEFAULT_WEIGHTS, normalizer, language
         )
         return stage, len(pairs)
+
+    def with_names(
+        self,
+        pivots: Mapping[str, MentionTable],
+        target: MentionTable | None,
+        knows: Knows | None = None,
+    ) -> "Stage":
+        """Return the same stage with the names of other tables: nothing is learned from them."""
+        _, _, rows = _rows_of(dict(sorted(pivots.items())), target, self.language, self.normalizer)
+        return replace(self, spellings=Spellings.build(_known(rows, knows), self.edits))
+
+    def without_names(self) -> "Stage":
+        """Return what was learned, with no spellings."""
+        return replace(self, spellings=Spellings.build(NO_ROWS, self.edits))
 
     def texts(self, mentions: Sequence[str]) -> list[str]:
         """Normalize mentions as they are compared, and cut long ones."""
@@ -165,6 +189,27 @@ class Stage:
             parameters["normalizer"],
             parameters["language"],
         )
+
+
+def _rows_of(
+    pivots: Mapping[str, MentionTable],
+    target: MentionTable | None,
+    language: str | None,
+    normalizer: str,
+) -> tuple[dict[str, MentionTable], dict[str, str | None], pa.Table]:
+    """Return the tables, the target's first, the language of each, and all rows, normalized."""
+    tables = {**({} if target is None else {"": target}), **pivots}
+    spoken = {name: name or language for name in tables}
+    rows = normalized_rows(tables, normalizer, spoken, longest=MAX_SYMBOLS)
+    if not len(rows):
+        raise ParameterError("no name is left after normalizing: there is nothing to compare")
+    return tables, spoken, rows
+
+
+def _texts(rows: pa.Table) -> Iterator[str]:
+    """Yield the texts of rows; few are strings at a time."""
+    for chunk in rows["text"].chunks:
+        yield from chunk.to_pylist()
 
 
 def _known(rows: pa.Table, knows: Knows | None) -> pa.Table:

@@ -1,0 +1,237 @@
+"""Kernels that find the rivals of golds, and rank golds among them: see ``Rivals``."""
+
+import numpy as np
+
+from candgen.kernels import kernel
+from candgen.kernels.gold_ranks import clear, score, touch, weigh
+from candgen.kernels.heap import keep
+
+CLOSE = 1e-6
+"""Sums that differ by less, relatively, are compared as search computes them."""
+SUBNORMAL_STEP = 2.0**-149
+"""The distance of neighbours in single precision under 1.2e-38, where rounding is relatively large.
+"""
+
+
+@kernel
+def find_rivals(
+    postings,
+    queries,
+    inverse,
+    active,
+    spare,
+    spare_times,
+    weights,
+    token_total,
+    entity_total,
+    lams,
+    least,
+    begin,
+    scores,
+    better,
+    best,
+    entity,
+    number_of_best,
+):
+    """Keep the best entities of each query with each row of weights and lam, in heaps.
+
+    An entity must reach the ``least`` score; the first one has the number ``begin``. The heap of
+    query q with weights g and lam m is ``best[q, g, m]`` and ``entity[q, g, m]``, with
+    ``number_of_best[q, g, m]`` entries. ``better[q, g, m]`` counts the entities whose score is
+    higher than the gold's, in ``scores``.
+    """
+    place = np.zeros(token_total.shape[1], np.int32)
+    tokens = np.empty(len(place), np.int64)
+    pooled = np.empty((len(place), len(weights)), np.float64)
+    prior = np.empty_like(pooled)
+    sums = np.empty((2, len(weights)), np.float64)
+    touched, is_touched = np.empty(len(active), np.int64), np.zeros(len(active), np.bool_)
+    rough = np.empty((len(active), 2 * len(weights)), np.float64)
+    mine = np.empty(lams.shape, np.float32)
+    for e in range(entity_total.shape[1]):
+        number = weigh(postings, e, weights, token_total, place, tokens, pooled, prior)
+        many = touch(
+            tokens,
+            number,
+            pooled,
+            prior,
+            entity_total[:, e],
+            inverse,
+            active,
+            spare,
+            spare_times,
+            lams,
+            least,
+            rough,
+            touched,
+            is_touched,
+        )
+        for i in range(many):
+            q = touched[i]
+            score(queries, q, place, pooled, prior, entity_total[:, e], lams, sums, mine)
+            for g in range(len(lams)):
+                for m in range(lams.shape[1]):
+                    if least[q, g, m] == 0.0 or mine[g, m] < least[q, g, m]:
+                        continue
+                    better[q, g, m] += mine[g, m] > scores[q, g, m]
+                    number_of_best[q, g, m] = keep(
+                        best[q, g, m],
+                        entity[q, g, m],
+                        number_of_best[q, g, m],
+                        mine[g, m],
+                        begin + e,
+                    )
+        clear(place, tokens, number)
+
+
+@kernel
+def merge_heaps(best, entity, number_of_best, other, other_entity, other_number):
+    """Offer all entries of other heaps to heaps."""
+    for q in range(best.shape[0]):
+        for g in range(best.shape[1]):
+            for m in range(best.shape[2]):
+                for i in range(other_number[q, g, m]):
+                    number_of_best[q, g, m] = keep(
+                        best[q, g, m],
+                        entity[q, g, m],
+                        number_of_best[q, g, m],
+                        other[q, g, m, i],
+                        other_entity[q, g, m, i],
+                    )
+
+
+@kernel
+def gather_pairs(postings, begin, queries, place, entity, query, start, at, language, n):
+    """Write n_l(t, e) of the tokens that query and entity of each pair share; returns how many.
+
+    Entries of pair i end at ``start[i + 1]``: ``at`` is the place of the token in ``queries``, in
+    rising order, and then ``language`` rises. Entities count from ``begin``; ``place`` is 0
+    everywhere, with room for every token. Without ``at`` only ``start`` is written.
+    """
+    first, token, of, count = postings
+    first_token, tokens, _ = queries
+    filled = start[0]
+    for i in range(len(entity)):
+        e = entity[i] - begin
+        for j in range(first[e + 1] - 1, first[e] - 1, -1):
+            place[token[j]] = j + 1  # in the end the first entry of the token
+        for j in range(first_token[query[i]], first_token[query[i] + 1]):
+            t = tokens[j]
+            here = place[t] - 1
+            if here < 0:
+                continue
+            while here < first[e + 1] and token[here] == t:
+                if len(at) > 0:
+                    at[filled], language[filled], n[filled] = j, of[here], count[here]
+                filled += 1
+                here += 1
+        for j in range(first[e], first[e + 1]):
+            place[token[j]] = 0
+        start[i + 1] = filled
+    return filled
+
+
+@kernel
+def _score(queries, pairs, i, weights, token_total, entity_total, lams, scores):
+    """Write the scores of a pair, rounded as search rounds them."""
+    _, token, times = queries
+    start, at, language, n = pairs
+    for g in range(len(weights)):
+        a, b = 0.0, 0.0
+        j = start[i]
+        while j < start[i + 1]:
+            here, value = at[j], 0.0
+            while j < start[i + 1] and at[j] == here:
+                value += weights[g, language[j]] * n[j]
+                j += 1
+            if value > 0.0:
+                a += times[here] * (value / token_total[g, token[here]])
+                b += times[here] * value
+        if b > 0.0:
+            b /= entity_total[g]
+        for m in range(lams.shape[1]):
+            scores[g, m] = np.float32(a + lams[g, m] * b)
+
+
+@kernel
+def rank_among_rivals(
+    queries,
+    first_pair,
+    begin,
+    stop,
+    pairs,
+    entity,
+    tie,
+    gold,
+    weights,
+    token_total,
+    entity_total,
+    lams,
+    k,
+    ranks,
+):
+    """Write to ``ranks[q, g, m]`` the rank of query q's gold among its rivals; 0 beyond k.
+
+    The pairs of query q are ``first_pair[q]`` to ``first_pair[q + 1] - 1``, one of which is
+    ``gold[q]``, or -1 where the gold is not there. Sums decide where they differ clearly; a rival
+    close to the gold is scored as search does it.
+    """
+    first, token, times = queries
+    start, at, language, n = pairs
+    rows = len(weights)
+    scores, mine = np.empty(lams.shape, np.float32), np.empty(lams.shape, np.float32)
+    better = np.empty(lams.shape, np.int64)
+    a, b = np.empty(rows, np.float64), np.empty(rows, np.float64)
+    longest = 0
+    for q in range(begin, stop):
+        longest = max(longest, first[q + 1] - first[q])
+    # What one count of a language adds to A(e) and to N(e) * B(e).
+    to_a = np.empty((longest, weights.shape[1], rows), np.float64)
+    to_b = np.empty((longest, weights.shape[1], rows), np.float64)
+    for q in range(begin, stop):
+        if gold[q] < 0:
+            continue
+        totals = entity_total[:, entity[gold[q]]]
+        _score(queries, pairs, gold[q], weights, token_total, totals, lams, scores)
+        if scores.max() == 0.0:
+            continue
+        base = first[q]
+        for j in range(base, first[q + 1]):
+            for part in range(weights.shape[1]):
+                for g in range(rows):
+                    to_b[j - base, part, g] = times[j] * weights[g, part]
+                    total = token_total[g, token[j]]
+                    to_a[j - base, part, g] = to_b[j - base, part, g] / total if total else 0.0
+        better[:] = 0
+        for i in range(first_pair[q], first_pair[q + 1]):
+            if i == gold[q]:
+                continue
+            a[:] = 0.0
+            b[:] = 0.0
+            for j in range(start[i], start[i + 1]):
+                for g in range(rows):
+                    a[g] += to_a[at[j] - base, language[j], g] * n[j]
+                    b[g] += to_b[at[j] - base, language[j], g] * n[j]
+            scored = False
+            for g in range(rows):
+                if b[g] > 0.0:
+                    b[g] /= entity_total[g, entity[i]]
+                for m in range(lams.shape[1]):
+                    roughly = a[g] + lams[g, m] * b[g]
+                    wanted = np.float64(scores[g, m])
+                    if roughly < wanted * (1 - CLOSE) - SUBNORMAL_STEP:
+                        continue
+                    if roughly > wanted * (1 + CLOSE) + SUBNORMAL_STEP:
+                        better[g, m] += 1
+                        continue
+                    if not scored:
+                        totals = entity_total[:, entity[i]]
+                        _score(queries, pairs, i, weights, token_total, totals, lams, mine)
+                        scored = True
+                    better[g, m] += mine[g, m] > scores[g, m] or (
+                        mine[g, m] == scores[g, m] and tie[entity[i]] < tie[entity[gold[q]]]
+                    )
+        for g in range(rows):
+            for m in range(lams.shape[1]):
+                if scores[g, m] > 0.0 and better[g, m] < k:
+                    ranks[q, g, m] = better[g, m] + 1
