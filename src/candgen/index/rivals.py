@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from candgen.index.gold_ranks import EntityPass, GoldRanks, Part, Weights, WeightTable, narrowest
 from candgen.kernels import rivals as kernels
+from candgen.kernels.heap import LAST
 
 Integers = npt.NDArray[np.int64]
 Pairs = tuple[Integers, npt.NDArray[np.uint32], npt.NDArray[Any], npt.NDArray[Any]]
@@ -134,11 +135,7 @@ def _find(golds: GoldRanks, choices: Sequence[Weights], depth: int, fraction: fl
     depth = min(depth, len(golds.names.entities))
     better = np.zeros((len(golds.postings.parts), *shape), np.int64)
     heaps = [
-        (
-            np.zeros((*shape, depth), np.float32),
-            np.zeros((*shape, depth), np.int64),
-            np.zeros(shape, np.int64),
-        )
+        (np.zeros((*shape, depth), np.uint64), np.zeros(shape, np.int64))
         for _ in range(golds.threads)
     ]
 
@@ -154,10 +151,15 @@ def _find(golds: GoldRanks, choices: Sequence[Weights], depth: int, fraction: fl
     entities.run(find, lambda: (better.sum(axis=0) < depth) & (entities.scores > 0))
     for other in heaps[1:]:
         kernels.merge_heaps(*heaps[0], *other)
-    _, entity, number = heaps[0]
+    best, number = heaps[0]
     there = np.arange(depth) < number[..., np.newaxis]
     query = np.nonzero(there)[0]
-    return np.unique(query * len(golds.names.entities) + entity[there])
+    return np.unique(query * len(golds.names.entities) + _numbers(best[there]))
+
+
+def _numbers(entries: npt.NDArray[np.uint64]) -> Integers:
+    """Return the numbers of the entities of a heap's entries, where they stand for tie orders."""
+    return np.int64(LAST) - (entries & np.uint64(LAST)).astype(np.int64)
 
 
 def _gather(golds: GoldRanks, entity: Integers, query: Integers) -> Pairs:

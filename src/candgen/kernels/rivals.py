@@ -4,7 +4,7 @@ import numpy as np
 
 from candgen.kernels import kernel
 from candgen.kernels.gold_ranks import clear, score, touch, weigh
-from candgen.kernels.heap import keep
+from candgen.kernels.heap import entry, keep
 
 CLOSE = 1e-6
 """Sums that differ by less, relatively, are compared as search computes them."""
@@ -30,15 +30,14 @@ def find_rivals(
     scores,
     better,
     best,
-    entity,
     number_of_best,
 ):
     """Keep the best entities of each query with each row of weights and lam, in heaps.
 
     An entity must reach the ``least`` score; the first one has the number ``begin``. The heap of
-    query q with weights g and lam m is ``best[q, g, m]`` and ``entity[q, g, m]``, with
-    ``number_of_best[q, g, m]`` entries. ``better[q, g, m]`` counts the entities whose score is
-    higher than the gold's, in ``scores``.
+    query q with weights g and lam m is ``best[q, g, m]``, of ``number_of_best[q, g, m]`` entries,
+    with the number of the entity for a tie order. ``better[q, g, m]`` counts the entities whose
+    score is higher than the gold's, in ``scores``.
     """
     place = np.zeros(token_total.shape[1], np.int32)
     tokens = np.empty(len(place), np.int64)
@@ -76,27 +75,21 @@ def find_rivals(
                     better[q, g, m] += mine[g, m] > scores[q, g, m]
                     number_of_best[q, g, m] = keep(
                         best[q, g, m],
-                        entity[q, g, m],
                         number_of_best[q, g, m],
-                        mine[g, m],
-                        begin + e,
+                        entry(mine[g, m], np.uint32(begin + e)),
                     )
         clear(place, tokens, number)
 
 
 @kernel
-def merge_heaps(best, entity, number_of_best, other, other_entity, other_number):
+def merge_heaps(best, number_of_best, other, other_number):
     """Offer all entries of other heaps to heaps."""
     for q in range(best.shape[0]):
         for g in range(best.shape[1]):
             for m in range(best.shape[2]):
                 for i in range(other_number[q, g, m]):
                     number_of_best[q, g, m] = keep(
-                        best[q, g, m],
-                        entity[q, g, m],
-                        number_of_best[q, g, m],
-                        other[q, g, m, i],
-                        other_entity[q, g, m, i],
+                        best[q, g, m], number_of_best[q, g, m], other[q, g, m, i]
                     )
 
 
