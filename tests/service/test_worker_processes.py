@@ -341,6 +341,8 @@ def is_refused(service):
         service.socket().close()
     except ConnectionRefusedError:
         return True
+    except ConnectionResetError:  # it was waiting to be accepted when the service closed its socket
+        return False
     return False
 
 
