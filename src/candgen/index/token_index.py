@@ -9,7 +9,7 @@ It knows nothing of languages and weights: these were pooled into one matrix.
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -139,29 +139,28 @@ class TokenIndex:
             np.zeros((number, 3), np.int64),
         )
         cancellation = current_cancellation()
-        parts = [slice(i, i + ROWS_AT_ONCE) for i in range(0, number, ROWS_AT_ONCE)]
+        shape, least = self.vocabulary.shape, smallest_kept(self.threshold)
 
-        def search_part(part: slice) -> None:
+        def search_rows(texts: Sequence[str], hits: Iterable[npt.NDArray[Any]]) -> None:
             kernels.search_rows(
                 self.blocks,
-                *self.vocabulary.symbols(texts[part]),
-                *self.vocabulary.shape,
+                *self.vocabulary.symbols(texts),
+                *shape,
                 float(lam),
-                smallest_kept(self.threshold),
+                least,
                 prune,
                 cancellation.flag,
                 self._scratch(),
-                *(array[part] for array in hits),
+                *hits,
             )
 
-        # How many cores there are takes as long to find out as a search in a small index.
-        threads = 1 if len(parts) == 1 else min(threads or os.cpu_count() or 1, len(parts))
-        if threads <= 1:
-            for part in parts:
-                search_part(part)
+        if number <= ROWS_AT_ONCE:  # how many cores there are takes as long as a short search
+            search_rows(texts, hits)
         else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(search_part, parts))
+            parts = [slice(i, i + ROWS_AT_ONCE) for i in range(0, number, ROWS_AT_ONCE)]
+            with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+                rows = ([array[part] for array in hits] for part in parts)
+                list(pool.map(search_rows, (texts[part] for part in parts), rows))
         cancellation.check()
         return hits
 

@@ -79,6 +79,8 @@ class Vocabulary:
             rows = split_codepoints(
                 "\n".join(text.replace("\n", "\r") for text in texts), bounded=bounded
             )
+            if all(texts):
+                return rows
         else:
             numbers = _Numbers(self.strings or ())
             rows = number_symbols([cut(text) for text in texts], numbers, bounded=bounded)

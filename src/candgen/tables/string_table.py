@@ -100,8 +100,8 @@ class StringTable(Sequence[str]):
 
     def take(self, indices: Iterable[int] | npt.NDArray[np.integer[Any]]) -> list[str]:
         """Return the strings at these places; raise IndexError for a negative place."""
-        at = np.asarray(indices if isinstance(indices, np.ndarray) else list(indices), np.int64)
-        if len(at) and at.view(np.uint64).max() >= len(self):  # a negative one is huge
+        at = indices if isinstance(indices, np.ndarray) else np.array(list(indices), np.int64)
+        if at.dtype.kind != "u" and len(at) and at.min() < 0:  # NumPy would count from the end
             raise IndexError(f"a place outside a table of {len(self)} strings")
         view = self._view
         bounds = zip(self.offsets[at].tolist(), self.offsets[at + 1].tolist(), strict=True)

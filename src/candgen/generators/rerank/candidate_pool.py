@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from candgen.generators.candidate import Candidate
+from candgen.generators.candidate import Candidate, make_candidates
 from candgen.generators.rerank.first_stage import Hits, Numbering, ask
 from candgen.generators.rerank.stage import Stage
 from candgen.generators.tiers import tier_scores
@@ -115,7 +115,7 @@ class CandidatePool:
         chosen = np.empty(ends[-1], np.int64)
         kernels.choose_rows(scores, self.rows.place, self.starts, number, chosen)
         ids = self.numbering.ids(self.rows.place[chosen])
-        every = list(map(Candidate, ids, scores[chosen].tolist()))
+        every = make_candidates(ids, scores[chosen].tolist())
         answers = [every[a:b] for a, b in zip([0, *ends.tolist()], ends.tolist(), strict=False)]
         for q in np.flatnonzero((number < k) & (self.hits.found > self.own)).tolist():
             answers[q] += self._rest(q, k - len(answers[q]))
