@@ -68,7 +68,7 @@ def run(arguments: Sequence[str]) -> Usage:
         raise SystemExit(f"{arguments}: {done.stderr[-2000:]}")
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Usage(cpu, wall, after.ru_maxrss / 2**20)
+    return Usage(cpu, wall, after.ru_maxrss * 1024 / 1e9)
 
 
 def measure(*arguments: str) -> Usage:

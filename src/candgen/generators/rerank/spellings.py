@@ -25,17 +25,19 @@ STEPS_PER_DOUBLING = 8
 """Steps of a stored decode_logarithm for each doubling."""
 _ROWS_AT_ONCE = 1 << 18
 
-NO_ROWS = pa.schema(
-    {
+Bytes = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
+
+
+def no_rows() -> pa.Table:
+    """Return a table without rows, with the columns of ``normalized_rows``."""
+    columns = {
         "entity": pa.large_string(),
         "text": pa.large_string(),
         "count": pa.int64(),
         "table": pa.uint16(),
     }
-).empty_table()
-
-Bytes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
+    return pa.schema(columns).empty_table()  # not a constant: this imports pandas, if installed
 
 
 def normalized_rows(
@@ -69,7 +71,7 @@ def normalized_rows(
             }
             rows = pa.table(columns)
             parts.append(rows.filter(pc.not_equal(rows["text"], "")))
-    return pa.concat_tables(parts) if parts else NO_ROWS
+    return pa.concat_tables(parts) if parts else no_rows()
 
 
 @dataclass(frozen=True)

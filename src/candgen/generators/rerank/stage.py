@@ -19,9 +19,9 @@ from candgen.generators.rerank.name_pairs import (
     word_pairs,
 )
 from candgen.generators.rerank.spellings import (
-    NO_ROWS,
     Spellings,
     decode_logarithm,
+    no_rows,
     normalized_rows,
 )
 from candgen.generators.rerank.translations import TranslatedWord, Translations
@@ -101,7 +101,7 @@ class Stage:
 
     def without_names(self) -> "Stage":
         """Return what was learned, with no spellings."""
-        return replace(self, spellings=Spellings.build(NO_ROWS, self.edits))
+        return replace(self, spellings=Spellings.build(no_rows(), self.edits))
 
     def texts(self, mentions: Sequence[str]) -> list[str]:
         """Normalize mentions as they are compared, and cut long ones."""
