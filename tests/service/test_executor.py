@@ -178,7 +178,11 @@ def test_time_of_a_client_that_is_away_is_not_saved_up():
                 await asyncio.sleep(0.005)
             busy.append(asyncio.ensure_future(executor.run(sleepy(20, log, "b"), client="b")))
             await asyncio.gather(*busy)
-            assert executor._seconds == {}  # nothing is kept of clients that are gone
+            # Nothing is kept of clients that are gone, once the thread has tidied up.
+            deadline = time.monotonic() + WAIT
+            while executor._seconds and time.monotonic() < deadline:
+                await asyncio.sleep(0.005)
+            assert executor._seconds == {}
         finally:
             executor.close()
 
