@@ -12,14 +12,14 @@ from candgen.kernels import compile_listeners
 SECONDS = {
     "build": 8,
     "build --auto": 30,
-    "demo": 20,
-    "evaluate": 15,
-    "explain": 15,
+    "demo": 25,
+    "evaluate": 20,
+    "explain": 20,
     "extract": 15,
     "extract-wikidata": 8,
     "info": 3,
     "pivots": 3,
-    "query": 15,
+    "query": 20,
     "reproduce": 30,
     "tune": 30,
 }

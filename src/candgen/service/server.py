@@ -35,7 +35,7 @@ MAX_EARLY_DEATHS = 5
 METRICS_BYTES = 1 << 20
 """Bytes for the metrics of a worker; on a full file system, writing them would end the worker."""
 KEEP_ALIVE_SECONDS = 30
-COMPILE_SECONDS = 20
+COMPILE_SECONDS = 25
 """How long a worker may compile kernels, by ``benchmarks/startup.py --compile``."""
 GRACE_SECONDS = 5
 """Seconds for a worker to end, beyond the longest work on a request."""
