@@ -2,9 +2,9 @@
 
 A search for weights looks at the ranks of golds a hundred times. The entities that stand before a
 gold, or close behind it, under some weights are its rivals. Their counts are kept, and a gold is
-ranked among them in a hundredth of the time that all entities take. An entity that is no rival is
-left out of the rank: a rank among rivals is never worse than the true one, and it is exact under
-all weights that the rivals were found with.
+ranked among them in a hundredth of the time that all entities take. Other entities are left out:
+a rank among rivals is never worse than the true one, and it is exact under all weights that the
+rivals were found with.
 """
 
 from collections.abc import Sequence

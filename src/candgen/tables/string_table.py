@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.lib.stride_tricks import as_strided
 
 from candgen.errors import ParameterError
 from candgen.kernels.sorted_strings import find_sorted
@@ -46,6 +47,10 @@ class StringTable(Sequence[str]):
         self.bytes = bytes
         self.offsets = offsets
         self._view = np.ascontiguousarray(bytes).data
+        # Begin and end of each string, side by side: taken together, they cost one look-up.
+        self._bounds = as_strided(
+            offsets, (len(offsets) - 1, 2), 2 * offsets.strides, writeable=False
+        )
 
     @staticmethod
     def pack(strings: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
@@ -104,8 +109,7 @@ class StringTable(Sequence[str]):
         if at.dtype.kind != "u" and len(at) and at.min() < 0:  # NumPy would count from the end
             raise IndexError(f"a place outside a table of {len(self)} strings")
         view = self._view
-        bounds = zip(self.offsets[at].tolist(), self.offsets[at + 1].tolist(), strict=True)
-        return [str(view[start:end], "utf-8") for start, end in bounds]
+        return [str(view[start:end], "utf-8") for start, end in self._bounds[at].tolist()]
 
     def places(self, strings: Iterable[str]) -> npt.NDArray[np.int64]:
         """Return the places of strings in a table that is sorted by bytes; -1 for missing ones.
