@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +74,6 @@ def search_candidates(
         # All rows together, because a call for each mention would be slower.
         places, values = hits.flat()
         every = make_candidates(index.ids(places), values.tolist())
-        ends = np.cumsum(hits.found).tolist()
-        answers += [every[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        ends = accumulate(hits.found.tolist(), initial=0)
+        answers += [every[start:end] for start, end in pairwise(ends)]
     return answers

@@ -200,7 +200,7 @@ def split_codepoints(joined: str, *, bounded: bool = True) -> Symbols:
     """
     raw = f"\n{joined}\n".encode("utf-32-le", "surrogatepass")
     text = np.frombuffer(raw, np.uint32).copy()
-    breaks = np.flatnonzero(text == ord("\n"))
+    (breaks,) = (text == ord("\n")).nonzero()
     text[breaks] = BOUNDARY
     return _between(text, breaks, bounded=bounded)
 

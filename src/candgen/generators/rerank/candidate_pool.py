@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -111,12 +112,12 @@ class CandidatePool:
         scores = np.empty(self.starts[-1], np.float64)
         kernels.score_rows(self.values, tuple(weights), scores)
         number = np.minimum(np.diff(self.starts), k)
-        ends = np.cumsum(number)
-        chosen = np.empty(ends[-1], np.int64)
+        chosen = np.empty(number.sum(), np.int64)
         kernels.choose_rows(scores, self.rows.place, self.starts, number, chosen)
         ids = self.numbering.ids(self.rows.place[chosen])
         every = make_candidates(ids, scores[chosen].tolist())
-        answers = [every[a:b] for a, b in zip([0, *ends.tolist()], ends.tolist(), strict=False)]
+        ends = accumulate(number.tolist(), initial=0)
+        answers = [every[start:end] for start, end in pairwise(ends)]
         for q in np.flatnonzero((number < k) & (self.hits.found > self.own)).tolist():
             answers[q] += self._rest(q, k - len(answers[q]))
         return answers
