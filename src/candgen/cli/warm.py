@@ -16,7 +16,7 @@ from candgen.cli.warm_world import write_world
 from candgen.errors import CandgenError, StorageError
 from candgen.kernels import compile_listeners
 
-SECONDS = 60
+SECONDS = 45
 """About how long it takes to compile all kernels."""
 METHODS = (
     "wikipriors",
