@@ -7,7 +7,7 @@ the lams of each row.
 
 import numpy as np
 
-from candgen.kernels import kernel
+from candgen.kernels import inner_kernel, kernel
 from candgen.kernels.trie import find_tokens, gather
 
 SPARE_PAYS = 30
@@ -66,7 +66,7 @@ def fill_postings(
     return filled
 
 
-@kernel
+@inner_kernel
 def weigh(postings, e, weights, token_total, place, tokens, pooled, prior):
     """Write n(t, e), summed in the order of the languages, and P(e | t) of an entity's tokens.
 
@@ -91,14 +91,14 @@ def weigh(postings, e, weights, token_total, place, tokens, pooled, prior):
     return number
 
 
-@kernel
+@inner_kernel
 def clear(place, tokens, number):
     """Make ``place`` what it was before ``weigh``."""
     for i in range(number):
         place[tokens[i]] = 0
 
 
-@kernel
+@inner_kernel
 def score(queries, q, place, pooled, prior, entity_total, lams, sums, scores):
     """Write the scores of a weighed entity for a query, computed and rounded as search does it.
 
@@ -180,7 +180,7 @@ def mark_needed(queries, most, entities, lams, least, needed, spare, spare_times
             spare_times[q] = 0.0
 
 
-@kernel
+@inner_kernel
 def touch(
     tokens,
     number,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from candgen.kernels import kernel
+from candgen.kernels import inner_kernel, kernel
 from candgen.kernels.gold_ranks import clear, score, touch, weigh
 from candgen.kernels.heap import entry, keep
 
@@ -124,7 +124,7 @@ def gather_pairs(postings, begin, queries, place, entity, query, start, at, lang
     return filled
 
 
-@kernel
+@inner_kernel
 def _score(queries, pairs, i, weights, token_total, entity_total, lams, scores):
     """Write the scores of a pair, rounded as search rounds them."""
     _, token, times = queries
