@@ -29,13 +29,11 @@ METHODS = (
     "cascade-fill",
     "rerank",
 )
-PIVOTS = "--pivot is.tsv --pivot da.tsv --pivot no.tsv"
 BUILDS = {
     **{method: f"--method {method} --pivot is.tsv --target fo.tsv" for method in METHODS},
     "target": "--target fo.tsv",
     "zero-shot": "--pivot is.tsv --language fo",
     "two": "--pivot is.tsv --pivot da.tsv --target fo.tsv",
-    "three": f"{PIVOTS} --target fo.tsv",
     "threshold": "--pivot is.tsv --target fo.tsv --threshold 0.01",
     "graphemes": "--pivot is.tsv --target fo.tsv --ngram-unit grapheme --normalizer sound",
     "rerank-two": "--method rerank --pivot is.tsv --pivot da.tsv --target fo.tsv",
@@ -50,7 +48,6 @@ OTHERS = (
     "tune fo.dataset --method wikipriors --pivot is.tsv",
     "tune fo.dataset --pivot is.tsv -o tuned",
     "tune fo.dataset --pivot is.tsv --pivot da.tsv -o tuned-two",
-    f"tune fo.dataset {PIVOTS} -o tuned-three",
     "evaluate fo.dataset pti rerank cascade wikipriors --pivot is.tsv",
     "pivots --target fo.tsv --pivot-tables tables",
     "pivots --target fo.txt --pivot-tables tables",
@@ -73,7 +70,7 @@ def warm() -> None:
       CANDGEN_CACHE_DIR=/var/cache/candgen candgen warm
 
     Kernels are compiled when they are first used, once on a machine. This does it beforehand, for
-    images and services, by running the other commands on a few made-up names. The compiled code is
+    images and services, by running the other commands on a few names. The compiled code is
     stored beside candgen, in the user's cache if that is read-only, or in the folder that the
     environment variable CANDGEN_CACHE_DIR names.
     """

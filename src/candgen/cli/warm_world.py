@@ -1,4 +1,4 @@
-"""A made-up world of a few names, as tables and dumps, on which ``candgen warm`` runs commands."""
+"""A synthetic world of names, as tables and dumps, on which ``candgen warm`` runs commands."""
 
 import bz2
 import gzip

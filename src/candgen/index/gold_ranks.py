@@ -22,15 +22,10 @@ from candgen.index.entity_names import Alphabet, EntityNames, NameRows, join_lin
 from candgen.index.tie_order import tie_order
 from candgen.index.vocabulary import Vocabulary
 from candgen.kernels import gold_ranks as kernels
+from candgen.kernels.entity_pass import Floats, Integers, Lists, Scores, Wanted, WeightArrays
 from candgen.kernels.trie import token_room
 from candgen.protocols import Progress, no_progress
 from candgen.text.tokenizers import Symbols, Tokenizer
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
-Lists = tuple[Integers, Integers, Floats]
-"""Where each list begins, what is in it, and how often."""
 
 ROUNDS = 4
 """How often a pass leaves out queries whose golds have fallen too far behind."""
@@ -203,8 +198,7 @@ class GoldRanks:
 
         def count(number: int, part: Part) -> None:
             tie = self.tie[part.begin : part.stop]
-            arguments = entities.arguments(part)
-            kernels.count_better(*arguments, tie, gold_tie, scores, better[number])
+            kernels.count_better(*entities.arguments(part), tie, gold_tie, scores, better[number])
 
         entities.run(count, lambda: (better.sum(axis=0) < k) & (scores > 0))
         before = better.sum(axis=0)
@@ -252,17 +246,14 @@ class EntityPass:
     """
 
     golds: GoldRanks
-    table: "WeightTable"
-    token_total: Floats
+    weights: WeightArrays
+    wanted: Wanted
     scores: Scores
-    least: Scores
-    needed: "NeededTokens"
-    active: npt.NDArray[np.bool_]
 
     @classmethod
     def of(cls, golds: GoldRanks, table: "WeightTable", fraction: float) -> "EntityPass":
         """Prepare a pass in which an entity needs that fraction of the gold's score."""
-        token_total = table.alphas @ golds.postings.total
+        weights = table.arrays(golds.postings)
         scores = np.zeros((len(golds.gold), *table.lams.shape), np.float32)
         totals = table.alphas @ golds.entity_total[:, np.maximum(golds.gold, 0)]
         for part in golds.postings.parts:
@@ -272,32 +263,17 @@ class EntityPass:
                 part.stop,
                 golds.queries,
                 golds.gold,
-                table.alphas,
-                token_total,
+                weights,
                 totals,
-                table.lams,
                 scores,
             )
-        least = np.float32(fraction) * scores
-        needed = NeededTokens.of(golds, table, token_total, least)
-        active = np.asarray(scores.any(axis=(1, 2)))
-        return cls(golds, table, token_total, scores, least, needed, active)
+        wanted = _want(golds.queries, golds.postings, weights, np.float32(fraction) * scores)
+        return cls(golds, weights, wanted, scores)
 
     def arguments(self, part: Part) -> tuple[Any, ...]:
         """Return what kernels take first, for the entities of a part."""
-        return (
-            part.arrays,
-            self.golds.queries,
-            self.needed.inverse,
-            self.active,
-            self.needed.spare,
-            self.needed.spare_times,
-            self.table.alphas,
-            self.token_total,
-            self.table.alphas @ self.golds.entity_total[:, part.begin : part.stop],
-            self.table.lams,
-            self.least,
-        )
+        totals = self.weights.alphas @ self.golds.entity_total[:, part.begin : part.stop]
+        return part.arrays, totals, self.wanted, self.weights
 
     def run(
         self, work: Callable[[int, Part], None], is_open: Callable[[], npt.NDArray[np.bool_]]
@@ -311,41 +287,27 @@ class EntityPass:
             for begin in range(0, len(parts), self.golds.threads):
                 some = parts[begin : begin + self.golds.threads]
                 list(pool.map(lambda each: work(*each), some))
-                self.active[:] = is_open().any(axis=(1, 2))
+                self.wanted.active[:] = is_open().any(axis=(1, 2))
 
 
-@dataclass(frozen=True)
-class NeededTokens:
-    """The tokens of which an entity needs one to reach the least score of a query.
-
-    ``inverse`` has the queries that need each token, and how often it occurs in them; ``spare`` and
-    ``spare_times`` are what all other tokens of a query can add: see ``mark_needed``.
-    """
-
-    inverse: Lists
-    spare: Floats
-    spare_times: Floats
-
-    @classmethod
-    def of(
-        cls, golds: GoldRanks, table: "WeightTable", token_total: Floats, least: Scores
-    ) -> "NeededTokens":
-        """Mark tokens; the largest prior of one is at most the sum of the languages' largest."""
-        first, token, times = golds.queries
-        counts = table.alphas @ golds.postings.most
-        most = np.divide(counts, token_total, out=np.zeros_like(counts), where=token_total > 0)
-        needed = np.zeros(len(token), np.bool_)
-        spare = np.zeros((len(least), len(table.alphas)), np.float64)
-        spare_times = np.zeros(len(least), np.float64)
-        entities = golds.postings.entities
-        kernels.mark_needed(
-            golds.queries, most, entities, table.lams, least, needed, spare, spare_times
-        )
-        query = np.repeat(np.arange(len(first) - 1), np.diff(first))[needed]
-        order = np.argsort(token[needed], kind="stable")
-        sizes = np.bincount(token[needed], minlength=len(golds.vocabulary))
-        starts = np.concatenate(([0], np.cumsum(sizes)))
-        return cls((starts, query[order], times[needed][order]), spare, spare_times)
+def _want(queries: Lists, postings: Postings, weights: WeightArrays, least: Scores) -> Wanted:
+    """Find the tokens of which an entity needs one to reach the least score of a query."""
+    first, token, times = queries
+    # The largest prior of a token is at most the sum of the languages' largest.
+    counts, totals = weights.alphas @ postings.most, weights.token_total
+    most = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+    needed = np.zeros(len(token), np.bool_)
+    spare = np.zeros((len(least), len(weights.alphas)), np.float64)
+    spare_times = np.zeros(len(least), np.float64)
+    kernels.mark_needed(
+        queries, most, postings.entities, weights.lams, least, needed, spare, spare_times
+    )
+    query = np.repeat(np.arange(len(first) - 1), np.diff(first))[needed]
+    order = np.argsort(token[needed], kind="stable")
+    sizes = np.bincount(token[needed], minlength=len(postings.entities))
+    inverse = np.concatenate(([0], np.cumsum(sizes))), query[order], times[needed][order]
+    active = np.asarray(least.any(axis=(1, 2)))
+    return Wanted(queries, inverse, active, spare, spare_times, least)
 
 
 @dataclass(frozen=True)
@@ -371,6 +333,10 @@ class WeightTable:
             for alpha, choice in zip(vectors, choices, strict=True)
         ]
         return cls(np.array(alphas), lams, places)
+
+    def arrays(self, postings: Postings) -> WeightArrays:
+        """Return what kernels take."""
+        return WeightArrays(self.alphas, self.lams, self.alphas @ postings.total)
 
     def unpack(self, ranks: Integers) -> list[Integers]:
         """Return the ranks of each choice, from those by query, row of alphas and lam."""

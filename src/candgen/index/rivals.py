@@ -99,8 +99,7 @@ class Rivals:
         """Return, for each choice, the rank of each gold among its rivals; 0 beyond k."""
         golds = self.golds
         table = WeightTable.of(choices, list(golds.names.tables))
-        token_total = table.alphas @ golds.postings.total
-        entity_total = table.alphas @ self.entity_total
+        weights, totals = table.arrays(golds.postings), table.alphas @ self.entity_total
         ranks = np.zeros((len(self.gold), *table.lams.shape), np.int64)
         cuts = np.linspace(0, len(self.gold), 4 * golds.threads + 1).astype(np.int64).tolist()
 
@@ -114,10 +113,8 @@ class Rivals:
                 self.entity,
                 self.tie,
                 self.gold,
-                table.alphas,
-                token_total,
-                entity_total,
-                table.lams,
+                totals,
+                weights,
                 k,
                 ranks,
             )

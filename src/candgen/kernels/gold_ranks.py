@@ -1,13 +1,13 @@
 """Kernels that rank the golds of many queries, entity by entity, under many weights at once.
 
 ``postings`` are the counts of some entities: see ``Postings``. ``queries`` has the tokens of each
-query, sorted, and how often each occurs. ``weights`` has a row of alphas for each choice, ``lams``
-the lams of each row.
+query, sorted, and how often each occurs. ``weights`` are WeightArrays.
 """
 
 import numpy as np
 
-from candgen.kernels import inner_kernel, kernel
+from candgen.kernels import kernel
+from candgen.kernels.entity_pass import clear, make_room, score, touch, weigh
 from candgen.kernels.trie import find_tokens, gather
 
 SPARE_PAYS = 30
@@ -66,77 +66,16 @@ def fill_postings(
     return filled
 
 
-@inner_kernel
-def weigh(postings, e, weights, token_total, place, tokens, pooled, prior):
-    """Write n(t, e), summed in the order of the languages, and P(e | t) of an entity's tokens.
-
-    Row i belongs to ``tokens[i]``, and ``place[t]`` becomes i + 1; it is 0 everywhere before, and
-    ``clear`` makes it so again. Returns how many tokens there are.
-    """
-    first, token, language, n = postings
-    number = 0
-    for i in range(first[e], first[e + 1]):
-        t = token[i]
-        if number == 0 or tokens[number - 1] != t:
-            tokens[number] = t
-            pooled[number] = 0.0
-            number += 1
-            place[t] = number
-        for g in range(len(weights)):
-            pooled[number - 1, g] += weights[g, language[i]] * n[i]
-    for i in range(number):
-        for g in range(len(weights)):
-            value = pooled[i, g]
-            prior[i, g] = value / token_total[g, tokens[i]] if value > 0.0 else 0.0
-    return number
-
-
-@inner_kernel
-def clear(place, tokens, number):
-    """Make ``place`` what it was before ``weigh``."""
-    for i in range(number):
-        place[tokens[i]] = 0
-
-
-@inner_kernel
-def score(queries, q, place, pooled, prior, entity_total, lams, sums, scores):
-    """Write the scores of a weighed entity for a query, computed and rounded as search does it.
-
-    ``entity_total`` has its N(e) with each row of weights; ``sums`` is scratch of two rows.
-    """
-    first, token, times = queries
-    sums[:] = 0.0
-    for j in range(first[q], first[q + 1]):
-        at = place[token[j]] - 1
-        if at >= 0:
-            for g in range(len(lams)):
-                sums[0, g] += times[j] * prior[at, g]
-                sums[1, g] += times[j] * pooled[at, g]
-    for g in range(len(lams)):
-        b = sums[1, g]
-        if b > 0.0:
-            b /= entity_total[g]
-        for m in range(lams.shape[1]):
-            scores[g, m] = np.float32(sums[0, g] + lams[g, m] * b)
-
-
 @kernel
-def score_golds(
-    postings, begin, stop, queries, gold, weights, token_total, entity_total, lams, scores
-):
-    """Write the scores of the golds that are among these entities; ``entity_total`` by query."""
-    place = np.zeros(token_total.shape[1], np.int32)
-    tokens = np.empty(len(place), np.int64)
-    pooled = np.empty((len(place), len(weights)), np.float64)
-    prior = np.empty_like(pooled)
-    sums = np.empty((2, len(weights)), np.float64)
+def score_golds(postings, begin, stop, queries, gold, weights, totals, scores):
+    """Write the scores of the golds that are among these entities; ``totals`` are N(e) by query."""
+    room = make_room(weights, 0)
     for q in range(len(gold)):
         if begin <= gold[q] < stop:
-            number = weigh(
-                postings, gold[q] - begin, weights, token_total, place, tokens, pooled, prior
-            )
-            score(queries, q, place, pooled, prior, entity_total[:, q], lams, sums, scores[q])
-            clear(place, tokens, number)
+            number = weigh(postings, gold[q] - begin, weights, room)
+            score(queries, q, totals, q, weights, room)
+            scores[q] = room.scores
+            clear(room, number)
 
 
 @kernel
@@ -180,120 +119,26 @@ def mark_needed(queries, most, entities, lams, least, needed, spare, spare_times
             spare_times[q] = 0.0
 
 
-@inner_kernel
-def touch(
-    tokens,
-    number,
-    pooled,
-    prior,
-    entity_total,
-    inverse,
-    active,
-    spare,
-    spare_times,
-    lams,
-    least,
-    sums,
-    touched,
-    is_touched,
-):
-    """List the active queries whose least score a weighed entity may reach; returns how many.
-
-    ``sums`` is scratch: for each query what its needed tokens add to A(e), then to N(e) * B(e).
-    """
-    first, query, times = inverse
-    rows = len(lams)
-    many = 0
-    for i in range(number):
-        t = tokens[i]
-        for at in range(first[t], first[t + 1]):
-            q = query[at]
-            if not active[q]:
-                continue
-            if not is_touched[q]:
-                is_touched[q] = True
-                touched[many] = q
-                many += 1
-                for g in range(2 * rows):
-                    sums[q, g] = 0.0
-            for g in range(rows):
-                sums[q, g] += times[at] * prior[i, g]
-                sums[q, rows + g] += times[at] * pooled[i, g]
-    kept = 0
-    for i in range(many):
-        q = touched[i]
-        is_touched[q] = False
-        reaches = False
-        for g in range(rows):
-            # A language without a weight may leave an entity without a count.
-            share = sums[q, rows + g] / entity_total[g] if entity_total[g] > 0.0 else 0.0
-            for m in range(lams.shape[1]):
-                most = sums[q, g] + spare[q, g] + lams[g, m] * (share + spare_times[q])
-                reaches |= 0.0 < least[q, g, m] * (1 - 1e-6) <= most
-        if reaches:
-            touched[kept] = q
-            kept += 1
-    return kept
-
-
 @kernel
-def count_better(
-    postings,
-    queries,
-    inverse,
-    active,
-    spare,
-    spare_times,
-    weights,
-    token_total,
-    entity_total,
-    lams,
-    least,
-    tie,
-    gold_tie,
-    scores,
-    better,
-):
+def count_better(postings, totals, wanted, weights, tie, gold_tie, scores, better):
     """Add to ``better[q, g, m]`` the entities that stand before the gold of query q.
 
-    ``inverse`` has the queries that need each token; those that are not ``active`` are left out.
+    ``totals`` are N(e) of these entities with each row of weights, ``scores`` those of the golds;
     ``gold_tie`` is the place of each gold among equal scores, as ``tie`` is of entities.
     """
-    place = np.zeros(token_total.shape[1], np.int32)
-    tokens = np.empty(len(place), np.int64)
-    pooled = np.empty((len(place), len(weights)), np.float64)
-    prior = np.empty_like(pooled)
-    sums = np.empty((2, len(weights)), np.float64)
-    touched, is_touched = np.empty(len(active), np.int64), np.zeros(len(active), np.bool_)
-    rough = np.empty((len(active), 2 * len(weights)), np.float64)
-    mine = np.empty(lams.shape, np.float32)
-    for e in range(len(tie)):
-        number = weigh(postings, e, weights, token_total, place, tokens, pooled, prior)
-        many = touch(
-            tokens,
-            number,
-            pooled,
-            prior,
-            entity_total[:, e],
-            inverse,
-            active,
-            spare,
-            spare_times,
-            lams,
-            least,
-            rough,
-            touched,
-            is_touched,
-        )
-        for i in range(many):
+    room = make_room(weights, len(wanted.active))
+    touched, mine = room.touched, room.scores
+    for e in range(totals.shape[1]):
+        number = weigh(postings, e, weights, room)
+        for i in range(touch(number, totals, e, wanted, weights, room)):
             q = touched[i]
-            score(queries, q, place, pooled, prior, entity_total[:, e], lams, sums, mine)
-            for g in range(len(lams)):
-                for m in range(lams.shape[1]):
+            score(wanted.queries, q, totals, e, weights, room)
+            for g in range(mine.shape[0]):
+                for m in range(mine.shape[1]):
                     better[q, g, m] += mine[g, m] > scores[q, g, m] or (
                         mine[g, m] == scores[q, g, m] and tie[e] < gold_tie[q]
                     )
-        clear(place, tokens, number)
+        clear(room, number)
 
 
 @kernel

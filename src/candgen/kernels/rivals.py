@@ -3,7 +3,7 @@
 import numpy as np
 
 from candgen.kernels import inner_kernel, kernel
-from candgen.kernels.gold_ranks import clear, score, touch, weigh
+from candgen.kernels.entity_pass import clear, make_room, score, touch, weigh
 from candgen.kernels.heap import entry, keep
 
 CLOSE = 1e-6
@@ -14,62 +14,23 @@ SUBNORMAL_STEP = 2.0**-149
 
 
 @kernel
-def find_rivals(
-    postings,
-    queries,
-    inverse,
-    active,
-    spare,
-    spare_times,
-    weights,
-    token_total,
-    entity_total,
-    lams,
-    least,
-    begin,
-    scores,
-    better,
-    best,
-    number_of_best,
-):
+def find_rivals(postings, totals, wanted, weights, begin, scores, better, best, number_of_best):
     """Keep the best entities of each query with each row of weights and lam, in heaps.
 
-    An entity must reach the ``least`` score; the first one has the number ``begin``. The heap of
-    query q with weights g and lam m is ``best[q, g, m]``, of ``number_of_best[q, g, m]`` entries,
-    with the number of the entity for a tie order. ``better[q, g, m]`` counts the entities whose
-    score is higher than the gold's, in ``scores``.
+    An entity must reach the least score; the first one has the number ``begin``, and ``totals`` are
+    their N(e). The heap of query q with weights g and lam m is ``best[q, g, m]``, of
+    ``number_of_best[q, g, m]`` entries, with the number of the entity for a tie order.
+    ``better[q, g, m]`` counts the entities whose score is higher than the gold's, in ``scores``.
     """
-    place = np.zeros(token_total.shape[1], np.int32)
-    tokens = np.empty(len(place), np.int64)
-    pooled = np.empty((len(place), len(weights)), np.float64)
-    prior = np.empty_like(pooled)
-    sums = np.empty((2, len(weights)), np.float64)
-    touched, is_touched = np.empty(len(active), np.int64), np.zeros(len(active), np.bool_)
-    rough = np.empty((len(active), 2 * len(weights)), np.float64)
-    mine = np.empty(lams.shape, np.float32)
-    for e in range(entity_total.shape[1]):
-        number = weigh(postings, e, weights, token_total, place, tokens, pooled, prior)
-        many = touch(
-            tokens,
-            number,
-            pooled,
-            prior,
-            entity_total[:, e],
-            inverse,
-            active,
-            spare,
-            spare_times,
-            lams,
-            least,
-            rough,
-            touched,
-            is_touched,
-        )
-        for i in range(many):
+    room = make_room(weights, len(wanted.active))
+    least, touched, mine = wanted.least, room.touched, room.scores
+    for e in range(totals.shape[1]):
+        number = weigh(postings, e, weights, room)
+        for i in range(touch(number, totals, e, wanted, weights, room)):
             q = touched[i]
-            score(queries, q, place, pooled, prior, entity_total[:, e], lams, sums, mine)
-            for g in range(len(lams)):
-                for m in range(lams.shape[1]):
+            score(wanted.queries, q, totals, e, weights, room)
+            for g in range(mine.shape[0]):
+                for m in range(mine.shape[1]):
                     if least[q, g, m] == 0.0 or mine[g, m] < least[q, g, m]:
                         continue
                     better[q, g, m] += mine[g, m] > scores[q, g, m]
@@ -78,7 +39,7 @@ def find_rivals(
                         number_of_best[q, g, m],
                         entry(mine[g, m], np.uint32(begin + e)),
                     )
-        clear(place, tokens, number)
+        clear(room, number)
 
 
 @kernel
@@ -125,53 +86,43 @@ def gather_pairs(postings, begin, queries, place, entity, query, start, at, lang
 
 
 @inner_kernel
-def _score(queries, pairs, i, weights, token_total, entity_total, lams, scores):
+def _score(queries, pairs, i, totals, column, weights, scores):
     """Write the scores of a pair, rounded as search rounds them."""
     _, token, times = queries
     start, at, language, n = pairs
-    for g in range(len(weights)):
+    alphas, lams, token_total = weights
+    for g in range(len(alphas)):
         a, b = 0.0, 0.0
         j = start[i]
         while j < start[i + 1]:
             here, value = at[j], 0.0
             while j < start[i + 1] and at[j] == here:
-                value += weights[g, language[j]] * n[j]
+                value += alphas[g, language[j]] * n[j]
                 j += 1
             if value > 0.0:
                 a += times[here] * (value / token_total[g, token[here]])
                 b += times[here] * value
         if b > 0.0:
-            b /= entity_total[g]
+            b /= totals[g, column]
         for m in range(lams.shape[1]):
             scores[g, m] = np.float32(a + lams[g, m] * b)
 
 
 @kernel
 def rank_among_rivals(
-    queries,
-    first_pair,
-    begin,
-    stop,
-    pairs,
-    entity,
-    tie,
-    gold,
-    weights,
-    token_total,
-    entity_total,
-    lams,
-    k,
-    ranks,
+    queries, first_pair, begin, stop, pairs, entity, tie, gold, totals, weights, k, ranks
 ):
     """Write to ``ranks[q, g, m]`` the rank of query q's gold among its rivals; 0 beyond k.
 
     The pairs of query q are ``first_pair[q]`` to ``first_pair[q + 1] - 1``, one of which is
-    ``gold[q]``, or -1 where the gold is not there. Sums decide where they differ clearly; a rival
-    close to the gold is scored as search does it.
+    ``gold[q]``, or -1 where the gold is not there. N(e) of a pair's entity is a column of
+    ``totals``. Sums decide where they differ clearly; a rival close to the gold is scored as search
+    does it.
     """
     first, token, times = queries
     start, at, language, n = pairs
-    rows = len(weights)
+    alphas, lams, token_total = weights
+    rows, languages = alphas.shape
     scores, mine = np.empty(lams.shape, np.float32), np.empty(lams.shape, np.float32)
     better = np.empty(lams.shape, np.int64)
     a, b = np.empty(rows, np.float64), np.empty(rows, np.float64)
@@ -179,20 +130,19 @@ def rank_among_rivals(
     for q in range(begin, stop):
         longest = max(longest, first[q + 1] - first[q])
     # What one count of a language adds to A(e) and to N(e) * B(e).
-    to_a = np.empty((longest, weights.shape[1], rows), np.float64)
-    to_b = np.empty((longest, weights.shape[1], rows), np.float64)
+    to_a = np.empty((longest, languages, rows), np.float64)
+    to_b = np.empty((longest, languages, rows), np.float64)
     for q in range(begin, stop):
         if gold[q] < 0:
             continue
-        totals = entity_total[:, entity[gold[q]]]
-        _score(queries, pairs, gold[q], weights, token_total, totals, lams, scores)
+        _score(queries, pairs, gold[q], totals, entity[gold[q]], weights, scores)
         if scores.max() == 0.0:
             continue
         base = first[q]
         for j in range(base, first[q + 1]):
-            for part in range(weights.shape[1]):
+            for part in range(languages):
                 for g in range(rows):
-                    to_b[j - base, part, g] = times[j] * weights[g, part]
+                    to_b[j - base, part, g] = times[j] * alphas[g, part]
                     total = token_total[g, token[j]]
                     to_a[j - base, part, g] = to_b[j - base, part, g] / total if total else 0.0
         better[:] = 0
@@ -208,7 +158,7 @@ def rank_among_rivals(
             scored = False
             for g in range(rows):
                 if b[g] > 0.0:
-                    b[g] /= entity_total[g, entity[i]]
+                    b[g] /= totals[g, entity[i]]
                 for m in range(lams.shape[1]):
                     roughly = a[g] + lams[g, m] * b[g]
                     wanted = np.float64(scores[g, m])
@@ -218,8 +168,7 @@ def rank_among_rivals(
                         better[g, m] += 1
                         continue
                     if not scored:
-                        totals = entity_total[:, entity[i]]
-                        _score(queries, pairs, i, weights, token_total, totals, lams, mine)
+                        _score(queries, pairs, i, totals, entity[i], weights, mine)
                         scored = True
                     better[g, m] += mine[g, m] > scores[g, m] or (
                         mine[g, m] == scores[g, m] and tie[entity[i]] < tie[entity[gold[q]]]

@@ -16,6 +16,7 @@ from candgen.errors import ParameterError
 from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
 from candgen.generators.rerank.spellings import Spellings
 from candgen.index.tie_order import tie_key, tie_order_of
+from candgen.tables.mention_table import MentionTable
 from candgen.tables.string_table import StringTable
 
 Answer = list[tuple[str, float]]
@@ -54,6 +55,20 @@ def number_entities(generator: Any, spellings: Spellings) -> npt.NDArray[np.int3
         numbers = spellings.places(generator.token_index.entities).astype(np.int32)
     numbers.setflags(write=False)  # like that of a stored index: kernels compile once
     return numbers
+
+
+def read_tables(
+    generator: Any,  # noqa: ANN401
+) -> tuple[dict[str, MentionTable], MentionTable | None, str | None]:
+    """Return the tables that a PivotTokenIndex was built from, by the mentions that it keeps."""
+    if not isinstance(generator, PivotTokenIndex):
+        raise ParameterError(
+            f"{type(generator).__name__} does not keep the names of its entities: "
+            "give pivots, a target or both"
+        )
+    tables = generator.sources.tables(generator.token_index.all_ids())
+    target = tables.pop(generator.parameters["target"] or "", None)
+    return tables, target, generator.language
 
 
 def ask(

@@ -17,9 +17,9 @@ from candgen.generators.nesting import pack_nested, stored_nested
 from candgen.generators.pivot.pivot_token_index import IndexParameters, PivotTokenIndex
 from candgen.generators.rerank.candidate_pool import CandidatePool
 from candgen.generators.rerank.explanation import RerankExplanation, explain
-from candgen.generators.rerank.first_stage import number_entities
+from candgen.generators.rerank.first_stage import number_entities, read_tables
 from candgen.generators.rerank.stage import Stage
-from candgen.generators.rerank.weights import Weights, learn_weights
+from candgen.generators.rerank.weights import Weights, check_weights, learn_weights
 from candgen.protocols import (
     Names,
     Progress,
@@ -105,7 +105,7 @@ class Rerank(IndexBase):
         check_normalizer(normalizer)
         queries = _check_queries(dev)
         if not pivots and target is None:
-            pivots, target, own_language = _names_of(generator)
+            pivots, target, own_language = read_tables(generator)
             language = language or own_language
         collect_tables(dict(pivots or {}), target, language, {})  # checks them
         progress("learning edits", 0.0)
@@ -118,7 +118,7 @@ class Rerank(IndexBase):
         )
         self._set(
             first_stage=generator,
-            stage=stage if weights is None else replace(stage, weights=_check_weights(weights)),
+            stage=stage if weights is None else replace(stage, weights=check_weights(weights)),
             depth=depth,
             spelling_of=number_entities(generator, stage.spellings),
             learned={"pairs": pairs, "queries": 0, "words": len(stage.translations.words)},
@@ -194,7 +194,7 @@ class Rerank(IndexBase):
             weights: A finite number for each field of ``Weights``.
             queries: How many dev queries they were learned from, for ``learned``.
         """
-        stage = replace(self.stage, weights=_check_weights(weights))
+        stage = replace(self.stage, weights=check_weights(weights))
         return self._copy(stage=stage, learned={**self.learned, "queries": queries})
 
     def with_first_stage(self, generator: Any) -> "Rerank":  # noqa: ANN401 (any generator)
@@ -318,7 +318,7 @@ class Rerank(IndexBase):
         check_count("depth", self.depth, minimum=1)
         for name, number in check_mapping("learned", self.learned).items():
             check_count(f"learned {name}", number)
-        _check_weights(self.stage.weights)
+        check_weights(self.stage.weights)
         self.stage.validate()
         is_index = isinstance(self.first_stage, PivotTokenIndex)
         entities = len(self.first_stage.token_index.entities) if is_index else 0
@@ -371,20 +371,6 @@ def _check_queries(dev: object) -> list[Query]:
     return list(dev)
 
 
-def _names_of(
-    generator: Any,  # noqa: ANN401
-) -> tuple[dict[str, MentionTable], MentionTable | None, str | None]:
-    """Return the tables that a PivotTokenIndex was built from, by the mentions that it keeps."""
-    if not isinstance(generator, PivotTokenIndex):
-        raise ParameterError(
-            f"{type(generator).__name__} does not keep the names of its entities: "
-            "give pivots, a target or both"
-        )
-    tables = generator.sources.tables(generator.token_index.all_ids())
-    target = tables.pop(generator.parameters["target"] or "", None)
-    return tables, target, generator.language
-
-
 def _warn_of_leaks(dev: list[Query], target: MentionTable | None) -> None:
     """Log a warning if medium or hard queries are in the training data."""
     if target is None:
@@ -397,17 +383,3 @@ def _warn_of_leaks(dev: list[Query], target: MentionTable | None) -> None:
             "will trust equal names too much. Take them out of the table, as candgen split does",
             held,
         )
-
-
-def _check_weights(weights: Weights | Mapping[str, float]) -> Weights:
-    given = weights._asdict() if isinstance(weights, Weights) else weights
-    if (
-        not isinstance(given, Mapping)
-        or set(given) != set(Weights._fields)
-        or not all(isinstance(value, int | float) and abs(value) < 1e30 for value in given.values())
-    ):
-        raise ParameterError(
-            f"weights is {weights!r}: expected a finite number for each of "
-            f"{', '.join(Weights._fields)}"
-        )
-    return Weights(**{name: float(value) for name, value in given.items()})

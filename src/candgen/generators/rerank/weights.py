@@ -1,9 +1,11 @@
 """The weights of the second stage, and how they are learned on dev."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from candgen.errors import ParameterError
 from candgen.generators import conditional_logit
 from candgen.generators.conditional_logit import Floats, Integers
 
@@ -32,6 +34,21 @@ DEFAULT_WEIGHTS = Weights(
     score=1.5, likeness=4.0, frequency=0.2, popularity=0.0, languages=3.0, same=1.5
 )
 """Used without dev queries. Rounded from what was learned for several languages."""
+
+
+def check_weights(weights: Weights | Mapping[str, float]) -> Weights:
+    """Return weights that may be given as a mapping; raise ParameterError for anything else."""
+    given = weights._asdict() if isinstance(weights, Weights) else weights
+    if (
+        not isinstance(given, Mapping)
+        or set(given) != set(Weights._fields)
+        or not all(isinstance(value, int | float) and abs(value) < 1e30 for value in given.values())
+    ):
+        raise ParameterError(
+            f"weights is {weights!r}: expected a finite number for each of "
+            f"{', '.join(Weights._fields)}"
+        )
+    return Weights(**{name: float(value) for name, value in given.items()})
 
 
 def learn_weights(
