@@ -42,9 +42,18 @@ def test_a_string_table_has_ends():
     for outside in (2, -3):
         with pytest.raises(IndexError):
             table[outside]
-    for outside in ([2], [-1]):
-        with pytest.raises(IndexError):
+    for outside in ([2], [-1], [0, 2], np.array([2], np.uint32), np.array([2**64 - 1], np.uint64)):
+        with pytest.raises(IndexError, match="outside the table"):
             table.take(outside)
+    assert table.take([]) == []
+    assert table.take(np.array([1, 0], np.uint32)[:1]) == ["b"]
+
+
+@pytest.mark.parametrize("inner", [[9, 3], [-1, 3], [2, 1]])
+def test_offsets_that_are_wrong_inside_read_nothing_else(inner):
+    table = StringTable(np.frombuffer(b"abc", np.uint8), np.array([0, *inner, 3]))
+    with pytest.raises(IndexError, match="outside the text"):
+        table.take([0, 1, 2])
 
 
 def test_invalid_string_tables_are_refused():

@@ -2,17 +2,16 @@
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.lib.stride_tricks import as_strided
 
 from candgen.errors import ParameterError
-from candgen.kernels.sorted_strings import find_sorted
+from candgen.kernels.strings import find_sorted, gather_strings
 from candgen.storage.validation import check_offsets
 
 _BATCH = 4096
@@ -44,13 +43,8 @@ class StringTable(Sequence[str]):
                 f"the offsets of a string table run from {offsets[0]} to {offsets[-1]}, "
                 f"expected 0 to the number of its bytes, {len(bytes)}"
             )
-        self.bytes = bytes
-        self.offsets = offsets
-        self._view = np.ascontiguousarray(bytes).data
-        # Begin and end of each string, side by side: taken together, they cost one look-up.
-        self._bounds = as_strided(
-            offsets, (len(offsets) - 1, 2), 2 * offsets.strides, writeable=False
-        )
+        self.bytes = _read_only(bytes)
+        self.offsets = _read_only(offsets)
 
     @staticmethod
     def pack(strings: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
@@ -104,12 +98,11 @@ class StringTable(Sequence[str]):
         return {"bytes": self.bytes, "offsets": self.offsets}
 
     def take(self, indices: Iterable[int] | npt.NDArray[np.integer[Any]]) -> list[str]:
-        """Return the strings at these places; raise IndexError for a negative place."""
-        at = indices if isinstance(indices, np.ndarray) else np.array(list(indices), np.int64)
-        if at.dtype.kind != "u" and len(at) and at.min() < 0:  # NumPy would count from the end
-            raise IndexError(f"a place outside a table of {len(self)} strings")
-        view = self._view
-        return [str(view[start:end], "utf-8") for start, end in self._bounds[at].tolist()]
+        """Return the strings at these places; raise IndexError for one outside the table."""
+        at = np.asarray(indices if isinstance(indices, np.ndarray) else list(indices), np.int64)
+        gathered, ends = gather_strings(self.bytes, self.offsets, at)
+        text = str(gathered.data, "utf-8")
+        return [text[start:end] for start, end in pairwise([0, *ends.tolist()])]
 
     def places(self, strings: Iterable[str]) -> npt.NDArray[np.int64]:
         """Return the places of strings in a table that is sorted by bytes; -1 for missing ones.
@@ -144,7 +137,7 @@ class StringTable(Sequence[str]):
         if not 0 <= place < len(self):
             raise IndexError(f"string {index} of a table of {len(self)} strings")
         start, end = self.offsets.item(place), self.offsets.item(place + 1)
-        return str(self._view[start:end], "utf-8")
+        return str(self.bytes[start:end].data, "utf-8")
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), _BATCH):
@@ -152,6 +145,13 @@ class StringTable(Sequence[str]):
 
     def __repr__(self) -> str:
         return f"<StringTable of {len(self)} strings, {len(self.bytes)} bytes>"
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array like those of a stored index, so that kernels compile once."""
+    view = np.ascontiguousarray(array).view(np.ndarray)
+    view.setflags(write=False)
+    return view
 
 
 def string_buffers(

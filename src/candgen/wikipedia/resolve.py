@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.dumps.external_sort import find_group_starts, sort_rows
-from candgen.kernels.sorted_strings import find_sorted
+from candgen.kernels.strings import find_sorted
 from candgen.tables.string_table import string_buffers
 from candgen.wikipedia.markup.reasons import Reason
 
