@@ -2,11 +2,13 @@
 
 import io
 import re
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 from candgen.cli import progress as module
+from candgen.cli.time_left import TimeLeftColumn
 from candgen.integrations import cldr
 from tests.support.commands import on_terminal, process
 
@@ -35,6 +37,7 @@ class Terminal:
     def __init__(self, monkeypatch):
         self.file = io.StringIO()
         self.bars = None
+        self.width = 120
         original = module._on_stderr
 
         def on_stderr(*columns):
@@ -42,7 +45,7 @@ class Terminal:
             return self.bars
 
         def console(**_options):
-            return Console(file=self.file, force_terminal=True, no_color=True, width=120)
+            return Console(file=self.file, force_terminal=True, no_color=True, width=self.width)
 
         monkeypatch.setattr(module, "_on_stderr", on_stderr)
         monkeypatch.setattr("rich.console.Console", console)
@@ -80,6 +83,23 @@ def test_the_time_left_is_shown_when_something_is_known_of_it(terminal):
         assert re.search(r"step 2 of 2, building .* about \d+ s left", terminal.look())
 
 
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_long_step_is_cut_and_the_times_stay_on_its_line(terminal, width):
+    terminal.width = width
+    with module.progress_bar(whole=True) as show:
+        show("step 3 of 6, choosing weights (trying to do without each pivot on dev)", 0.4)
+        last = terminal.look().rpartition("step 3")[2]
+    assert re.fullmatch(r" of 6.*… +━*.* \d:\d\d:\d\d about \d+ s left *", last)
+
+
+def test_the_time_left_is_counted_down_until_more_is_done():
+    column, task = TimeLeftColumn(), SimpleNamespace(completed=0.5, elapsed=100.0)
+    shown = []
+    for task.completed, task.elapsed in ((0.5, 100), (0.5, 140), (0.5, 500), (0.8, 600)):
+        shown.append(column.render(task).plain)
+    assert shown == ["about 2 min left", "about 70 s left", "about 10 s left", "about 3 min left"]
+
+
 def test_build_auto_numbers_its_steps_and_its_bar_is_never_full(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     for code in ("fo", "is", "da"):
@@ -90,3 +110,6 @@ def test_build_auto_numbers_its_steps_and_its_bar_is_never_full(tmp_path, monkey
     steps = re.findall(r"step (\d) of 6, ([a-z ]+)", shown)
     assert len(set(steps)) > 1 and steps == sorted(steps)
     assert 0 < max(bars(shown), default=1) < FULL
+    reasons = shown.partition("\n- ")[2].partition(f"\n{tmp_path}")[0]
+    assert "normalizer" in reasons.lower()
+    assert max(map(len, reasons.splitlines())) <= 80

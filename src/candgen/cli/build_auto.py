@@ -47,7 +47,7 @@ def build_auto_command(
         if shown is not None:
             shown.store(output)
     for reason in made.reasons:
-        note(f"- {reason}")
+        note(f"- {reason}", wrap=True)
     size = decimal(sum(index_folder.load(output).sizes.values()))
     note(f"{output}: {size}, {time.perf_counter() - start:.1f} s")
     suggest_query(

@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import sys
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,11 +37,23 @@ def write(text: str) -> None:
         raise CandgenError(f"standard output cannot be written: {reason}") from error
 
 
-def note(sentence: str) -> None:
-    """Print a line to stderr for people; do nothing if stderr is closed."""
+def note(text: str, *, wrap: bool = False) -> None:
+    """Print a line to stderr for people; do nothing if stderr is closed.
+
+    With ``wrap``, a long one becomes several lines if stderr is a terminal.
+    """
     with contextlib.suppress(OSError):
         if sys.stderr is not None:
-            sys.stderr.write(f"{visible(sentence)}\n")
+            shown = visible(text)
+            if wrap and sys.stderr.isatty():
+                shown = textwrap.fill(
+                    shown,
+                    80,
+                    subsequent_indent="  ",
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+            sys.stderr.write(f"{shown}\n")
             sys.stderr.flush()
 
 

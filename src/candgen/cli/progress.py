@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 NEARLY_FULL = 0.99
 """Rich counts a task that has reached its total as finished, and stops its clock."""
+ROOM_BESIDE, MIN_ROOM = 38, 20
+"""Columns that a description leaves to the bar and the times, and those that it always has."""
 
 
 @contextmanager
@@ -117,13 +119,16 @@ def _on_stderr(*columns: str) -> "Progress":
     """
     from rich import progress  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
+    from rich.table import Column  # noqa: PLC0415
 
     from candgen.cli.time_left import TimeLeftColumn  # noqa: PLC0415
 
     known = {**vars(progress), "TimeLeftColumn": TimeLeftColumn}
     made: list[ProgressColumn] = [known[f"{name}Column"]() for name in columns]
-    description = progress.TextColumn("{task.description}", markup=False)
-    made.insert(int(columns[0] == "Spinner"), description)
     # stdout is not rich's to redirect: programs read it.
     console = Console(stderr=True, markup=False)
+    room = max(console.width - ROOM_BESIDE, MIN_ROOM)
+    cut = Column(no_wrap=True, overflow="ellipsis", max_width=room)
+    description = progress.TextColumn("{task.description}", markup=False, table_column=cut)
+    made.insert(int(columns[0] == "Spinner"), description)
     return progress.Progress(*made, console=console, transient=True, redirect_stdout=False)

@@ -170,7 +170,7 @@ def tune(
                 "nothing to learn from: give --pivot, or a dataset with training data"
             )
         if compares:
-            training = replace(training, progress=steps.start(NORMALIZERS))
+            training = replace(training, progress=steps.start(NORMALIZERS, measured=True))
             fixed["normalizer"], reason = choose_normalizer(training, training.dev)
             reasons.append(reason)
         training = replace(training, progress=steps.start(CHOICES, measured=chosen.ranks is None))
@@ -193,22 +193,22 @@ def tune(
             reasons += _describe_second_stage(best, folds.dev, shown)
             reasons.append(calibrate(output, best, folds.dev, shown))
     for reason in reasons:
-        note(reason)
+        note(reason, wrap=True)
     _show(tuning, form, output)
 
 
 def _steps(
     progress: "Progress", *, pivots: Path | None, compares: bool, output: Path | None
 ) -> "Steps":
-    """Return the steps, with the part of the time that each takes on large tables."""
+    """Return the steps, with the part of the time that each takes."""
     from candgen.evaluation.steps import Steps  # noqa: PLC0415
 
     shares = {
-        PIVOTS: 6 if pivots is not None else 0,
-        NORMALIZERS: 25 if compares else 0,
-        CHOICES: 30,
-        INDEX: 30 if output is not None else 0,
-        MEASURES: 9 if output is not None else 0,
+        PIVOTS: 8 if pivots is not None else 0,
+        NORMALIZERS: 32 if compares else 0,
+        CHOICES: 25,
+        INDEX: 25 if output is not None else 0,
+        MEASURES: 10 if output is not None else 0,
     }
     return Steps(progress, {name: share for name, share in shares.items() if share})
 

@@ -98,7 +98,7 @@ def _rank_plain(
         first = choices[members[0]]
         if grouped is None or grouped[0] != first.languages:
             grouped = first.languages, EntityNames.of(tables_of(training, first))
-        training.progress(f"with normalizer {first.normalizer}", 0.0)
+        training.progress(f"with normalizer {first.normalizer}", len(found) / len(choices))
         weights = [Weights(choices[i].alpha, choices[i].lam) for i in members]
         # Nothing keeps the counts of one group while those of the next are made.
         ranked = prepare_ranks(training, first, queries, names=grouped[1]).ranks(weights, k)
