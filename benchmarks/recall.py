@@ -12,6 +12,8 @@ interrupted and continued, and single results measured again. The tables show al
 --csv also writes each of them to a CSV file.
 
 - wikipriors, pti: as in the paper, with its one pivot; weights chosen on dev.
+- translation: words translated into English as names of the same entities teach, from the same
+  pivot and the target; looked up among English names.
 - tfidf: scikit-learn's TfidfVectorizer with character n-grams of 2 to 5 within words and sublinear
   frequencies, cosine, the best name of an entity counts; with the same pivot, or with several.
 - charagram: for 5 epochs, with the mu that dev chose in ``candgen reproduce``.

@@ -179,6 +179,7 @@ def _stop_if_slow(epochs: int) -> Callable[[str, float], None]:
 
 ROWS: dict[str, Row] = {
     "wikipriors": Row("WikiPriors", partial(plain, method="wikipriors")),
+    "translation": Row("Translation", partial(plain, method="translation")),
     "pti": Row("PTI, one pivot", partial(tuned, method="pti")),
     "tfidf": Row("TF-IDF cosine, one pivot", partial(tfidf, normalizer="default")),
     "charagram": Row("Charagram", charagram),

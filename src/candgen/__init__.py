@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
     from candgen.generators.registry import load
     from candgen.generators.rerank.rerank import Rerank
+    from candgen.generators.translation.translation import Translation
     from candgen.generators.wikipriors import WikiPriors
     from candgen.tables.mention_table import MentionTable
     from candgen.tables.queries import Query
@@ -38,6 +39,7 @@ __all__ = [
     "Report",
     "Rerank",
     "Split",
+    "Translation",
     "WholeMention",
     "WikiPriors",
     "Words",
@@ -64,6 +66,7 @@ _HOMES = {
     "Report": "candgen.evaluation.report",
     "Rerank": "candgen.generators.rerank.rerank",
     "Split": "candgen.evaluation.split",
+    "Translation": "candgen.generators.translation.translation",
     "WholeMention": "candgen.text.tokenizers",
     "WikiPriors": "candgen.generators.wikipriors",
     "Words": "candgen.text.tokenizers",

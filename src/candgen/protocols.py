@@ -300,7 +300,8 @@ class Method:
     generator; its arguments are training, parameters of each choice, queries and k. ``search`` may
     choose one alpha for each of several pivots, and lam, where no alphas are given. ``neural``
     methods are slow; their generators may have a ``budget``: see ``paper.training_budget``. They
-    learn from the training's dev queries, and so do methods whose ``dev`` is set.
+    learn from the training's dev queries, and so do methods whose ``dev`` is set. They need English
+    names; methods whose ``english`` is set use them if there are any.
     """
 
     build: Callable[[Training, Parameters], Generator]
@@ -314,6 +315,7 @@ class Method:
     search: Search | None = None
     neural: bool = False
     dev: bool = False
+    english: bool = False
 
     def __call__(self, training: Training, parameters: Parameters) -> Generator:
         """Build a generator."""

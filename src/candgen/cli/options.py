@@ -95,7 +95,7 @@ Pivots = Annotated[
     list[str] | None, option("[LANG=]FILE", "Mention table of a pivot; may be repeated.", "--pivot")
 ]
 English = Annotated[
-    str | None, option("[LANG=]FILE", "Mention table of English names, for neural methods.")
+    str | None, option("[LANG=]FILE", "Mention table of English names, for neural methods and translation.")
 ]
 Entities = Annotated[
     Path | None,
@@ -234,7 +234,7 @@ def check_training_inputs(name: str, method: "Method", *, english: bool, dev: bo
         raise ParameterError(
             f"{name} compares mentions with English names: give --english FILE, a table of them"
         )
-    useful = {"--english": method.neural, "--dev": method.neural or method.dev}
+    useful = {"--english": method.neural or method.english, "--dev": method.neural or method.dev}
     for option, given in (("--english", english), ("--dev", dev)):
         if given and not useful[option]:
             raise ParameterError(f"{option} is not used by the method {name}: drop it")

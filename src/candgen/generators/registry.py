@@ -14,6 +14,8 @@ from candgen.generators.pivot.method import FUSION, PTI, SMOOTHING, WILDCARDS
 from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
 from candgen.generators.rerank.method import RERANK
 from candgen.generators.rerank.rerank import Rerank
+from candgen.generators.translation.method import TRANSLATION
+from candgen.generators.translation.translation import Translation
 from candgen.generators.wikipriors import WikiPriors
 from candgen.generators.wikipriors_method import WIKIPRIORS, WIKIPRIORS_RELEASED
 from candgen.protocols import Index, Method, Progress, no_progress
@@ -25,6 +27,7 @@ from candgen.tables.entities import EntityTable
 METHODS: dict[str, Method] = {
     "wikipriors": WIKIPRIORS,
     "wikipriors-released": WIKIPRIORS_RELEASED,
+    "translation": TRANSLATION,
     "charagram": CHARAGRAM,
     "char-lstm": CHAR_LSTM,
     "char-cnn": CHAR_CNN,
@@ -51,9 +54,9 @@ def load(
         progress: Called with the name of the step and the fraction of it that is done.
 
     Returns:
-        The generator: a PivotTokenIndex, WikiPriors, Charagram, Cascade or Rerank. What all of them
-        can do is in ``candgen.protocols.Index``; ``isinstance(index, Explains)`` tells whether this
-        one can explain its scores.
+        The generator: a PivotTokenIndex, WikiPriors, Translation, Charagram, Cascade or Rerank.
+        What all of them can do is in ``candgen.protocols.Index``; ``isinstance(index, Explains)``
+        tells whether this one can explain its scores.
 
     Raises:
         StorageError: The folder is missing, damaged, invalid, or written by a newer version.
@@ -114,6 +117,7 @@ def _errors_of(stored: StoredIndex) -> Iterator[None]:
 
 LOADERS: dict[str, Callable[[StoredIndex], Index]] = {
     "wikipriors": WikiPriors.from_stored,
+    "translation": Translation.from_stored,
     "charagram": Charagram.from_stored,
     "pti": PivotTokenIndex.from_stored,
     "cascade": partial(Cascade.from_stored, open_nested=_open),

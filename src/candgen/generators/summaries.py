@@ -3,6 +3,7 @@
 METHODS = {
     "wikipriors": "exact matches of whole mentions, then of their words",
     "wikipriors-released": "the same, ranked as by the paper's released code: all tiers summed",
+    "translation": "words translated as aligned names teach, then looked up among English names",
     "charagram": "sums of n-gram embeddings, compared with English names (neural)",
     "char-lstm": "the same with a character LSTM in place of the sums (neural)",
     "char-cnn": "the same with a character CNN in place of the sums (neural)",

@@ -56,7 +56,7 @@ class Translations:
         translation, has none.
         """
         found = []
-        for word, some in sorted(_translations(pairs).items()):
+        for word, some in sorted(word_translations(pairs).items()):
             best, other = min(some, key=lambda each: (-each[0], each[1]))
             stays = any(each == word and share >= best / 2 for share, each in some)
             if best >= MIN_PROBABILITY and not stays:
@@ -126,7 +126,7 @@ class Translations:
         )
 
 
-def _translations(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[float, str]]]:
+def word_translations(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[float, str]]]:
     """Return the possible translations of each word with their probabilities, if not too small.
 
     Expectation maximization over all pairs of words that stand in a pair of names.

@@ -1,0 +1,1 @@
+"""The translation baseline: word translations learned from names, and lookup among names."""
