@@ -56,7 +56,7 @@ METHODS = (
     "with_first_stage",
     "with_weights",
 )
-GENERATORS = ("Cascade", "Charagram", "PivotTokenIndex", "Rerank", "WikiPriors")
+GENERATORS = ("Cascade", "Charagram", "PivotTokenIndex", "Rerank", "Translation", "WikiPriors")
 CALLABLES = [
     *("Candidate", "Cascade", "Explanation", "Rerank", "check_generator", "load"),
     *("CharNgrams", "Query", "WholeMention", "Words"),

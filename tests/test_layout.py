@@ -24,6 +24,8 @@ COVERED_BY = {
     "generators/neural/training.py": "generators/neural/test_charagram.py",
     "generators/pivot/parameters.py": "generators/pivot/test_weight_search.py",
     "generators/summaries.py": "cli/test_methods.py",
+    "generators/translation/fields.py": "generators/translation/test_translation.py",
+    "generators/translation/method.py": "generators/test_conformance.py",
     "generators/wikipriors_method.py": "generators/test_wikipriors.py",
     "index/counts.py": "index/test_token_index.py",
     "index/layout.py": "index/test_token_index.py",

@@ -1,4 +1,4 @@
-"""What generators can do: the protocols, and which of them each of the five generators has."""
+"""What generators can do: the protocols, and which of them each generator has."""
 
 import inspect
 import typing
@@ -41,6 +41,7 @@ OPTIONAL = {Explains, ScoreBreakdown, Nests, Staged, TokenIndexed}
 ABILITIES = {
     "pti": {Explains, ScoreBreakdown, TokenIndexed},
     "wikipriors": set(),
+    "translation": set(),
     "cascade": {Nests},
     "rerank": {Explains, Nests, Staged},
 }
@@ -121,6 +122,7 @@ def test_the_first_stage_is_found_behind_all_stages():
 
 REPRS = {
     "pti": "<PivotTokenIndex: language=fo, pivots=is, 3 entities, 43 postings>",
+    "translation": "<Translation: language=fo, pivots=is, 3 entities>",
     "wikipriors": "<WikiPriors: language=fo, pivots=is, 3 entities, 10 postings>",
     "cascade": "<Cascade: language=fo, pivots=is, 3 entities, 53 postings>",
     "rerank": "<Rerank: language=fo, pivots=is, 3 entities, 43 postings>",

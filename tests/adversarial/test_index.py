@@ -95,6 +95,17 @@ CHANGES = [
     ("pti-fusion", "blocks.token_background", value(0, -1.0)),
     ("pti-fusion", "blocks.background_level", lambda array: array[:1]),
     ("wikipriors", "tiers.pivot_words.blocks.key", value(0, 2**32 - 1)),
+    ("translation", "target.names.bytes", value(0, 0xFF)),  # not in order, and not UTF-8
+    ("translation", "pivots.start", value(1, 2**40)),
+    ("translation", "searched.entity", value(0, 2**32 - 1)),
+    ("translation", "searched.share", value(0, np.nan)),
+    ("translation", "searched.start", last_doubled),
+    ("translation", "words.name", value(0, 2**32 - 1)),  # a name that does not exist
+    ("translation", "words.start", value(1, -1)),
+    ("translation", "words.length", zeros),  # which a product is divided by
+    ("translation", "words.length", last_doubled),
+    ("translation", "lexicon.start", value(-1, 2**31)),
+    ("translation", "lexicon.probability", value(0, np.inf)),
     ("rerank", "stage.spellings.symbols", value(0, 255)),
     ("rerank", "stage.spellings.start", value(1, 2**31)),
     ("rerank", "stage.spellings.first", value(1, 2**31)),
@@ -139,6 +150,9 @@ def test_a_forged_array_is_refused(valid, tmp_path, monkeypatch, tried, kind, ar
         ("pti", "dropped", {"priors": 10**400, "posteriors": 0, "postings": 0}),
         ("wikipriors", "tiers", []),
         ("wikipriors", "released", 1),
+        ("translation", "normalizer", "nfc"),
+        ("translation", "sources", "en"),
+        ("translation", "searched", None),
         ("rerank", "depth", 0),
         ("rerank", "alphabet", "aa"),
         ("rerank", "weights", {"score": 1.0}),

@@ -23,4 +23,4 @@ def test_methods_are_those_of_the_summaries():
 
 def test_every_kind_has_a_loader():
     """A kind is what a generator calls itself in its manifest."""
-    assert set(LOADERS) == {"wikipriors", "charagram", "pti", "cascade", "rerank"}
+    assert set(LOADERS) == {*("wikipriors", "translation", "charagram", "pti", "cascade", "rerank")}

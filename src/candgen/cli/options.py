@@ -95,7 +95,8 @@ Pivots = Annotated[
     list[str] | None, option("[LANG=]FILE", "Mention table of a pivot; may be repeated.", "--pivot")
 ]
 English = Annotated[
-    str | None, option("[LANG=]FILE", "Mention table of English names, for neural methods and translation.")
+    str | None,
+    option("[LANG=]FILE", "Mention table of English names, for neural methods and translation."),
 ]
 Entities = Annotated[
     Path | None,

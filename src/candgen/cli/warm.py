@@ -21,6 +21,7 @@ SECONDS = 45
 METHODS = (
     "wikipriors",
     "wikipriors-released",
+    "translation",
     "pti",
     "pti-wildcards",
     "pti-fusion",

@@ -1,4 +1,4 @@
-"""What the five generators share: probabilities, a one-line repr, saving, and their summary."""
+"""What all generators share: probabilities, a one-line repr, saving, and their summary."""
 
 import os
 from abc import ABC, abstractmethod

@@ -50,9 +50,7 @@ def word_rows(
 
 
 def aligned_pairs(
-    sources: Mapping[str, MentionTable],
-    searched: Mapping[str, MentionTable],
-    languages: Languages,
+    sources: Mapping[str, MentionTable], searched: Mapping[str, MentionTable], languages: Languages
 ) -> Pairs:
     """Return names of the ``sources``, each with a searched name of the same entity.
 

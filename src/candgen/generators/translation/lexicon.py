@@ -15,6 +15,8 @@ from candgen.tables.string_table import StringTable
 
 MOST_TRANSLATIONS = 3
 """How many translations of a word are kept."""
+SMALLEST = 1e-6
+"""Below any probability that is learned, and large enough to divide by."""
 
 Pairs = Iterable[tuple[str, str]]
 """Names of an entity in two languages, words between spaces."""
@@ -88,7 +90,7 @@ class Lexicon:
         number = len(self.translations)
         check_offsets("lexicon.start", self.start, len(self.words), number)
         check_array("lexicon.probability", self.probability, np.float32, number)
-        check_range("lexicon.probability", self.probability, 0.0, 1.0)
+        check_range("lexicon.probability", self.probability, SMALLEST, 1.0)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything, to be stored."""

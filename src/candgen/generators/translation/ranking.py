@@ -27,11 +27,8 @@ def rank(
     """
     pair = scored.mention * len(entities) + scored.entity
     pairs, inverse = np.unique(pair, return_inverse=True)
-    if total:
-        exact = np.bincount(inverse, scored.score, len(pairs))
-    else:
-        exact = np.zeros(len(pairs))
-        np.maximum.at(exact, inverse, scored.score)
+    exact = np.zeros(len(pairs))
+    (np.add if total else np.maximum).at(exact, inverse, scored.score)
     score = exact.astype(np.float32)
     mention, entity = np.divmod(pairs, max(len(entities), 1))
     order = np.lexsort((entity, -score, mention))

@@ -40,8 +40,7 @@ def read_mentions(mentions: Sequence[str], lexicon: Lexicon, language: str | Non
             cut = words_of(normalize_many(some, SEARCHED_NORMALIZER, language=language))
             latin = [" ".join(each) for each in cut]  # noqa: PLW2901
         choices = [
-            _choices(known.get(word, []), stays)
-            for word, stays in zip(some, latin, strict=True)
+            _choices(known.get(word, []), stays) for word, stays in zip(some, latin, strict=True)
         ]
         found.append(_read([each for each in choices if each]))
     return found

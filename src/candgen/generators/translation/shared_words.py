@@ -67,7 +67,7 @@ class SharedWords:
         whole = math.sqrt(math.fsum((of_text * of_text).tolist()))
         names, inverse = np.unique(self.name[ranges(first, last)], return_inverse=True)
         product = np.bincount(inverse, np.repeat(of_text * rare, last - first), len(names))
-        cosine = product / (whole * self.length[names].astype(np.float64)) if whole else product
+        cosine: Floats = product / (whole * self.length[names].astype(np.float64))
         return names.astype(np.int64), cosine
 
     def validate(self, names: int) -> None:
@@ -78,7 +78,7 @@ class SharedWords:
         check_array("words.name", self.name, np.uint32, number)
         check_range("words.name", self.name, 0, names - 1)
         check_array("words.length", self.length, np.float32, names)
-        check_range("words.length", self.length, SHORTEST, np.finfo(np.float32).max)
+        check_range("words.length", self.length, SHORTEST, float(np.finfo(np.float32).max))
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything, to be stored."""

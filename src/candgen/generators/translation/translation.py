@@ -13,7 +13,7 @@ from candgen.generators.index_base import IndexBase, summarize
 from candgen.generators.inputs import validate_shared
 from candgen.generators.tiers import Ask, ask_in_turn
 from candgen.generators.translation.exact_names import ExactNames
-from candgen.generators.translation.learned import Learned, learn
+from candgen.generators.translation.fields import build_fields
 from candgen.generators.translation.lexicon import Lexicon
 from candgen.generators.translation.ranking import Scored, rank
 from candgen.generators.translation.readings import Reading, read_mentions, reorder
@@ -45,7 +45,8 @@ class Translation(IndexBase):
     5. a name shares words with the translations; rare words count more.
 
     Translations of words are learned from names of the same entity in two languages. A word without
-    one is romanized. Without English names, those of the pivots are searched.
+    one is romanized. Without English names, those of the pivots are searched. Here, река has been
+    learned from two rivers, Лена is romanized, and the order of the words is another in English:
 
     >>> english = MentionTable.from_pairs(
     ...     [("Amur River", "Q6422"), ("Don River", "Q1229"), ("Lena River", "Q46841")])
@@ -98,7 +99,7 @@ class Translation(IndexBase):
             ParameterError: A parameter is invalid, or there is no table.
             TableError: No mention has a token.
         """
-        learned: Learned = learn(
+        fields = build_fields(
             dict(pivots or {}),
             target,
             english,
@@ -106,7 +107,7 @@ class Translation(IndexBase):
             normalizer=normalizer,
             progress=progress,
         )
-        return cls(*learned)
+        return cls(*fields)
 
     def candidates(self, mentions: Sequence[str], k: int = 30) -> list[list[Candidate]]:
         """Return the k best entities for each mention, best first.
@@ -142,9 +143,7 @@ class Translation(IndexBase):
         readings = dict(zip(mentions, every, strict=True))
         translated = {mention: reading.texts for mention, reading in readings.items()}
         reordered = {
-            mention: [
-                (other, probability) for text, probability in some for other in reorder(text)
-            ]
+            mention: [(other, probability) for text, probability in some for other in reorder(text)]
             for mention, some in translated.items()
         }
         exact = [
@@ -183,7 +182,7 @@ class Translation(IndexBase):
     def validate(self) -> None:
         """Raise ValueError unless names, words and translations fit together."""
         validate_shared(self.parameters, self.inputs)
-        check_texts("the languages of the sources", self.parameters["sources"])
+        check_texts("the languages that are searched", self.parameters["searched"])
         entities = len(self.entities)
         self.entities.validate("entities")
         self.target.validate("target", entities)
@@ -195,7 +194,7 @@ class Translation(IndexBase):
 
     def contents(self) -> Contents:
         """Return what `save` writes."""
-        parts = {
+        parts: dict[str, Any] = {
             "entities": self.entities,
             "target": self.target,
             "pivots": self.pivots,
@@ -223,9 +222,7 @@ class Translation(IndexBase):
             ExactNames.from_arrays(arrays("searched")),
             SharedWords.from_arrays(arrays("words")),
             Lexicon.from_arrays(arrays("lexicon")),
-            SourceMentions.from_arrays(
-                arrays("sources"), languages=stored.parameters["sources"]
-            ),
+            SourceMentions.from_arrays(arrays("sources"), languages=stored.parameters["sources"]),
             stored.parameters,
             stored.inputs,
             calibration=Calibration.from_stored(stored),

@@ -30,7 +30,7 @@ ENGLISH = "en"
 Tables = Mapping[str, MentionTable]
 
 
-class Learned(NamedTuple):
+class Fields(NamedTuple):
     """The fields of a ``Translation``, in their order."""
 
     entities: StringTable
@@ -44,7 +44,7 @@ class Learned(NamedTuple):
     inputs: dict[str, Any]
 
 
-def learn(
+def build_fields(
     pivots: Tables,
     target: MentionTable | None,
     english: MentionTable | None,
@@ -52,7 +52,7 @@ def learn(
     language: str | None,
     normalizer: str,
     progress: Progress,
-) -> Learned:
+) -> Fields:
     """Return everything that ``Translation.build`` needs; its arguments are those."""
     check_normalizer(normalizer)
     tables = collect_tables(pivots, target, language, {})
@@ -86,9 +86,7 @@ def learn(
     }
     sources, inputs = _describe(every, entities)
     progress("done", 1.0)
-    return Learned(
-        entities, whole, of_pivots, names, words, lexicon, sources, parameters, inputs
-    )
+    return Fields(entities, whole, of_pivots, names, words, lexicon, sources, parameters, inputs)
 
 
 def _with_english(tables: Tables, english: MentionTable | None) -> dict[str, MentionTable]:
@@ -107,9 +105,7 @@ def _with_english(tables: Tables, english: MentionTable | None) -> dict[str, Men
 
 def _place(rows: list[pa.Table]) -> tuple[StringTable, list[pa.Table]]:
     """Return all entities of rows, and the rows with the place of each entity among them."""
-    every = pc.unique(
-        pa.chunked_array([chunk for each in rows for chunk in each["entity"].chunks])
-    )
+    every = pc.unique(pa.chunked_array([chunk for each in rows for chunk in each["entity"].chunks]))
     if not len(every):
         raise TableError("no mention has a token: there is nothing to build an index from")
     entities, order = tie_order(every)
