@@ -438,6 +438,7 @@ def test_recall_is_measured_stored_and_shown(printed, run, names, tmp_path):
     ]
     labels = [
         "WikiPriors",
+        "Translation",
         "PTI, one pivot",
         "PTI, several pivots",
         "PTI, several pivots, second stage",

@@ -338,6 +338,26 @@ def test_what_is_of_no_use_is_refused(cli, world, tmp_path, options, sentence):
     assert not output.exists()
 
 
+def test_translation_uses_english_names_and_no_dev_queries(cli, world, tmp_path):
+    output = tmp_path / "x.candgen"
+    tables = arguments(world, neural=False)
+    given = ("--method", "translation", *tables, "--english", world / "en.tsv.gz", "-o", output)
+    refused = cli("build", *given, "--dev", world / "dev.tsv")
+    assert is_refusal(refused)
+    assert "--dev is not used by the method translation: drop it" in refused.err
+    done = cli("build", *given)
+    assert done.status == 0, done.err
+    index = candgen.load(output)
+    assert index.parameters["sources"] == ["fo", "is", "en"]
+    (english, _, _), *_ = TABLES["en"]
+    found = json.loads(cli("query", output, english, "-k", "1", "--format", "jsonl").out)
+    assert index.candidates([english], 1)[0][0].entity == found["candidates"][0]["entity"]
+    shown = facts(cli("info", output).out)
+    assert ("searched", "en") in shown
+    tuned = cli("tune", world / "fo.dataset", *given[:4], *given[6:8], "--format", "json")
+    assert tuned.status == 0, tuned.err
+
+
 def test_dev_without_queries_is_refused(cli, world, tmp_path):
     dev = tmp_path / "none.tsv"
     dev.write_text("mention\tentity\ttype\n", encoding="utf-8")
