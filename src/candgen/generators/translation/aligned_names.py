@@ -41,12 +41,16 @@ def word_rows(
     Names without a word are left out. The most frequent names of a table come first.
     """
     rows = normalized_rows(tables, normalizer, languages, only=only)
-    texts = [" ".join(words) for words in words_of(rows["text"].to_pylist())]
+    chunks = [_join_words(chunk) for chunk in rows["text"].chunks]  # few are strings at a time
     column = rows.column_names.index("text")
-    rows = rows.set_column(column, "text", pa.array(texts, pa.large_string()))
+    rows = rows.set_column(column, "text", pa.chunked_array(chunks, pa.large_string()))
     rows = rows.filter(pc.not_equal(rows["text"], ""))
     order = [("table", "ascending"), ("count", "descending"), ("text", "ascending")]
     return rows.sort_by([*order, ("entity", "ascending")])
+
+
+def _join_words(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    return pa.array(map(" ".join, words_of(texts.to_pylist())), pa.large_string())
 
 
 def aligned_pairs(

@@ -28,6 +28,10 @@ class Reading(NamedTuple):
     texts: list[tuple[str, float]]
     weights: dict[str, float]
 
+    def reordered(self) -> list[tuple[str, float]]:
+        """Return the texts in all other orders of their words."""
+        return [(other, probability) for text, probability in self.texts for other in reorder(text)]
+
 
 def read_mentions(mentions: Sequence[str], lexicon: Lexicon, language: str | None) -> list[Reading]:
     """Return the reading of each mention."""

@@ -1,6 +1,6 @@
 """Translation: the words of a mention are translated, and the result is looked up among names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from candgen.generators.translation.exact_names import ExactNames
 from candgen.generators.translation.fields import build_fields
 from candgen.generators.translation.lexicon import Lexicon
 from candgen.generators.translation.ranking import Scored, rank
-from candgen.generators.translation.readings import Reading, read_mentions, reorder
+from candgen.generators.translation.readings import Reading, read_mentions
 from candgen.generators.translation.shared_words import SharedWords
 from candgen.index.cancellation import check_cancellation
 from candgen.index.tie_order import tie_order_of
@@ -138,22 +138,14 @@ class Translation(IndexBase):
         """Return the five tiers, for these mentions."""
         normalizer, language = self.parameters["normalizer"], self.parameters["language"]
         texts = normalize_many(mentions, normalizer, language=language)
-        whole = {mention: [(text, 1.0)] for mention, text in zip(mentions, texts, strict=True)}
+        whole = dict(zip(mentions, texts, strict=True))
         every = read_mentions(mentions, self.lexicon, language)
         readings = dict(zip(mentions, every, strict=True))
-        translated = {mention: reading.texts for mention, reading in readings.items()}
-        reordered = {
-            mention: [(other, probability) for text, probability in some for other in reorder(text)]
-            for mention, some in translated.items()
-        }
-        exact = [
-            (self.target, whole),
-            (self.pivots, whole),
-            (self.searched, translated),
-            (self.searched, reordered),
-        ]
         return [
-            *(_Exact(names, texts_of, self.entities) for names, texts_of in exact),
+            _Exact(self.target, lambda mention: [(whole[mention], 1.0)], self.entities),
+            _Exact(self.pivots, lambda mention: [(whole[mention], 1.0)], self.entities),
+            _Exact(self.searched, lambda mention: readings[mention].texts, self.entities),
+            _Exact(self.searched, lambda mention: readings[mention].reordered(), self.entities),
             lambda some, k: [self._by_words(readings[mention], k) for mention in some],
         ]
 
@@ -234,7 +226,7 @@ class _Exact:
     """A tier: the texts that a mention may be are looked up among names."""
 
     found_in: ExactNames
-    texts_of: Mapping[str, Sequence[tuple[str, float]]]
+    texts_of: Callable[[str], Sequence[tuple[str, float]]]
     entities: StringTable
 
     def __call__(self, mentions: Sequence[str], k: int) -> list[list[Candidate]]:
@@ -242,7 +234,7 @@ class _Exact:
         texts = [
             (at, text, probability)
             for at, mention in enumerate(mentions)
-            for text, probability in self.texts_of[mention]
+            for text, probability in self.texts_of(mention)
         ]
         which, entity, share = self.found_in.find([text for _, text, _ in texts])
         mention = np.array([at for at, _, _ in texts], np.int64)[which]
