@@ -118,7 +118,7 @@ _ARMENIAN_RULES: Rules = (
     ("(?<![\u0561-\u0587])ո(?=[\u0561-\u0587])", "vo"),
 )
 
-_THAI_RULES: Rules = (("([เแโใไ])([ก-ฮ])", r"\2\1"), ("([ເແໂໃໄ])([ກ-ຮ])", r"\2\1"))
+_LAO_RULES: Rules = (("([ເແໂໃໄ])([ກ-ຮ])", r"\2\1"),)
 """Vowels that are written before their consonant and pronounced after it."""
 
 RULES: Mapping[int, Rules] = {
@@ -126,7 +126,7 @@ RULES: Mapping[int, Rules] = {
     0xA: _ARMENIAN_RULES,
     0xB: _HEBREW_RULES,
     **dict.fromkeys((0xC, 0xD), _ARABIC_RULES),
-    **dict.fromkeys((0x1C, 0x1D), _THAI_RULES),
+    0x1D: _LAO_RULES,
 }
 """The rules of a script, by the blocks of 128 code points that it occupies."""
 

@@ -13,9 +13,11 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from candgen.text import alphabets, brahmic
+from candgen.text import alphabets, brahmic, hangul, thai
 from candgen.text.language_code import base_language
 
+_RULES = {**alphabets.RULES, hangul.LETTER_BLOCK: hangul.RULES}
+_WRITERS = {thai.BLOCK: thai.write_vowels}
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _BEYOND_LATIN = re.compile("[^\x00-\u02ff\u1e00-\u1eff\u2000-\u206f]")
 _KANA = range(0x60, 0x62)
@@ -23,7 +25,7 @@ _CONTEXTUAL = re.compile(  # combining accents, which are not, share a block wit
     "(?![\u0300-\u036f])[{}]".format(
         "".join(
             f"{chr(block << 7)}-{chr((block << 7) + 0x7F)}"
-            for block in (*alphabets.RULES, *brahmic.BLOCKS, *_KANA)
+            for block in (*_RULES, *_WRITERS, *brahmic.BLOCKS, *_KANA, *hangul.BLOCKS)
         )
     )
 )
@@ -49,9 +51,14 @@ def romanize(text: str, language: str | None = None) -> str:
 
 def _apply_context(text: str, language: str) -> str:
     """Romanize, or prepare, the characters that depend on their neighbours."""
-    blocks = {ord(character) >> 7 for character in set(text)}
+    blocks = _blocks(text)
+    if not blocks.isdisjoint(hangul.BLOCKS):
+        text = hangul.decompose(text)
+        blocks = _blocks(text)
     if not blocks.isdisjoint(brahmic.BLOCKS):
         text = brahmic.write_inherent_vowels(text, blocks, language)
+    for block in _WRITERS.keys() & blocks:
+        text = _WRITERS[block](text)
     for pattern, replacement in _select_rules(language, frozenset(blocks)):
         text = pattern.sub(replacement, text)
     if not blocks.isdisjoint(_KANA):
@@ -59,10 +66,14 @@ def _apply_context(text: str, language: str) -> str:
     return text
 
 
+def _blocks(text: str) -> set[int]:
+    return {ord(character) >> 7 for character in set(text)}
+
+
 @lru_cache(256)
 def _select_rules(language: str, blocks: frozenset[int]) -> tuple[tuple[re.Pattern[str], str], ...]:
     """Return the rules of all scripts that occupy these blocks, each once."""
-    own = {**alphabets.RULES, **alphabets.RULES_OF.get(language, {})}
+    own = {**_RULES, **alphabets.RULES_OF.get(language, {})}
     found = dict.fromkeys(own[block] for block in sorted(blocks) if block in own)
     return tuple((re.compile(pattern), new) for rules in found for pattern, new in rules)
 
@@ -93,6 +104,8 @@ def _letters(language: str) -> Mapping[int, str]:
         **alphabets.HEBREW_OF.get(language, {}),
         **alphabets.GREEK,
         **alphabets.ARMENIAN,
+        **hangul.LETTERS,
+        **thai.LETTERS,
     }
     return _Letters(table)
 
