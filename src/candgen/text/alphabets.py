@@ -65,22 +65,62 @@ _KURDISH_RULES: Rules = (
     (f"(?<!{_ARABIC_LETTER})ی|(?<=[اەێۆ])ی|ی(?=[اەێۆ])", "y"),
 )
 
-HEBREW: Alphabet = {
-    **letter_table("אבגדהוזחטיךכלם", "a b g d h o z h t i k k l m"),
-    **letter_table("מןנסעףפץצקרשת", "m n n s a f p ts ts k r sh t"),
-    **dict.fromkeys(map(chr, range(0x5B0, 0x5BE)), ""),
-    **dict.fromkeys("\u05bf\u05c1\u05c2", ""),
+_HEBREW_VOWELS = {
+    **letter_table("\u05b0\u05b1\u05b2\u05b3\u05b4\u05b5\u05b6", "_ e a o i e e"),
+    **letter_table("\u05b7\u05b8\u05b9\u05ba\u05bb\u05c7", "a a o o u o"),
 }
+HEBREW: Alphabet = {
+    **letter_table("אבגדהוזחטיךכלם", "a b g d h o z h t i ch k l m"),
+    **letter_table("מןנסעףפץצקרשת", "m n n s a f p tz tz k r sh t"),
+    **dict.fromkeys("\u05bc\u05bd\u05bf\u05c1\u05c2׳״", ""),
+    **_HEBREW_VOWELS,
+}
+"""Consonants, vowel letters, and vowel points."""
+
 HEBREW_OF: Mapping[str, Alphabet] = {
-    "yi": {"א": "", "ו": "u", "ח": "kh", "ך": "kh", "כ": "kh", "ע": "e", "פ": "f", "ת": "s"}
+    "yi": {
+        **letter_table("אוחךכעפתצץ", "_ u kh kh kh e f s ts ts"),
+        **dict.fromkeys(_HEBREW_VOWELS, ""),
+    }
 }
 
 _HEBREW_LETTER = "[\u05b0-\u05bd\u05bf-\u05f2]"
+_AT_START = "(?<![a-z\u05b0-\u05bd\u05bf-\u05f2])"
+_AT_END = f"(?!{_HEBREW_LETTER})"
+_POINT = "[\u05b0-\u05bb\u05c7]"
+_DAGESH = f"(?={_POINT}?\u05bc)"
 _HEBREW_RULES: Rules = (
+    # Letters with vowel points, or with the dot that makes a stop.
+    ("ש(?=[\u05b0-\u05bc\u05c7]*\u05c2)", "s"),
+    (f"ב{_DAGESH}", "b"),
+    (f"ב(?={_POINT})", "v"),
+    (f"[כך]{_DAGESH}", "k"),
+    (f"[כך](?={_POINT})", "ch"),
+    (f"[פף]{_DAGESH}", "p"),
+    (f"[פף](?={_POINT})", "f"),
+    ("ו[\u05b9\u05ba]", "o"),
+    ("ו\u05bc", "u"),
+    ("[\u05bc\u05bf\u05c1\u05c2]", ""),
+    (f"ו(?={_POINT})", "v"),
+    (f"[אע](?={_POINT}|[ou])", ""),
+    (f"(?<=[\u05b4\u05b5])י(?!{_POINT})", ""),
+    (f"י(?={_POINT})|(?<=[\u05b6-\u05b9])י", "y"),
+    (f"(?<=[\u05b6-\u05b8])ה{_AT_END}", ""),
+    (f"{_AT_START}([א-ת])\u05b0", r"\1e"),
+    # Letters without points. An apostrophe marks the sounds of foreign names.
+    ("[צץ]['׳]", "ch"),
+    ("ג['׳]", "j"),
+    ("ז['׳]", "zh"),
+    ("ת['׳]", "th"),
+    ("ד['׳]", "dh"),
+    ("ו['׳]", "w"),
+    ("יי", "ei"),
+    (f"ב{_AT_END}", "v"),
+    (f"(?<=[בגדזחטכלמנספצקשת])(?=[רלןם]{_AT_END})", "e"),
     ("וו", "v"),
-    (f"(?<!{_HEBREW_LETTER})ו(?={_HEBREW_LETTER})", "v"),
-    (f"(?<!v)(?<!{_HEBREW_LETTER})י(?={_HEBREW_LETTER})", "y"),
-    (f"(?<={_HEBREW_LETTER})ה(?!{_HEBREW_LETTER})", "a"),
+    (f"{_AT_START}ו(?={_HEBREW_LETTER})", "v"),
+    (f"{_AT_START}י(?={_HEBREW_LETTER})", "y"),
+    (f"(?<={_HEBREW_LETTER})ה{_AT_END}", "a"),
 )
 _YIDDISH_RULES: Rules = (
     ("א\u05b8", "o"),
