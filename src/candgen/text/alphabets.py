@@ -29,7 +29,11 @@ CYRILLIC: Alphabet = {
 }
 """Ж, ш and ч are ž, š and č without marks, as in Croatian, Czech and Latvian names."""
 
-CYRILLIC_OF: Mapping[str, Alphabet] = {"bg": {"щ": "st", "ъ": "a"}}
+CYRILLIC_OF: Mapping[str, Alphabet] = {
+    "": letter_table("жчшщёй", "zh ch sh shch yo i"),
+    "bg": {"щ": "st", "ъ": "a"},
+}
+"""The empty string stands for an unknown language: it is romanized as in English."""
 
 ARABIC: Alphabet = {
     **letter_table("ءآأؤإئابةتثجحخد", "_ a a o i _ a b a t s j h kh d"),
@@ -37,11 +41,13 @@ ARABIC: Alphabet = {
     **letter_table("منهوىيٱٹپچڈڑژکگ", "m n h o a i a t p ch d r zh k g"),
     **letter_table("ںھہۂۃیےۓ", "n h h h a i e e"),
     **dict.fromkeys(map(chr, (*range(0x64B, 0x660), 0x670)), ""),
+    **letter_table("\u064e\u064f\u0650", "a u i"),
 }
-"""Consonants, and the vowels that have letters; vowel marks, which most texts omit, go."""
+"""Consonants, vowels that have letters, and vowel marks, which most texts omit."""
 
 _LITERARY_ARABIC = letter_table("ثذضظغ", "th dh d z gh")
 ARABIC_OF: Mapping[str, Alphabet] = {
+    "": letter_table("ثذ", "th dh"),
     "ar": _LITERARY_ARABIC,
     "arz": _LITERARY_ARABIC,
     "ary": _LITERARY_ARABIC,
@@ -52,6 +58,13 @@ ARABIC_OF: Mapping[str, Alphabet] = {
 _ARABIC_LETTER = "[\u0620-\u065f\u0670-\u06d3\u06d5]"
 _LONG_A = "[اآ]"
 _ARABIC_RULES: Rules = (
+    ("([ء-ي])([\u064b-\u0650]?)\u0651", r"\1\1\2"),
+    ("\u064eا", "a"),
+    ("\u064fو(?![\u064b-\u0650])", "u"),
+    ("\u0650ي(?![\u064b-\u0650])", "i"),
+    ("أو", "o"),
+    ("إ[يی]", "i"),
+    (f"(?<={_ARABIC_LETTER})[یي](?={_LONG_A})", "i"),
     (f"(?<!{_ARABIC_LETTER})و(?={_ARABIC_LETTER})", "v"),
     (f"(?<={_LONG_A})و(?=[اآیيے])", "v"),
     (f"(?<!v)(?<!{_ARABIC_LETTER})[یي](?={_ARABIC_LETTER})", "y"),
@@ -178,4 +191,4 @@ RULES_OF: Mapping[str, Mapping[int, Rules]] = {
 """The rules of a language, which replace those of the script."""
 
 LANGUAGES = frozenset({*CYRILLIC_OF, *ARABIC_OF, *HEBREW_OF})
-"""Languages that have an alphabet of their own here."""
+"""Languages that have an alphabet of their own here, and the empty string, an unknown one."""

@@ -43,7 +43,7 @@ def romanize(text: str, language: str | None = None) -> str:
     language = base_language(language)
     if _CONTEXTUAL.search(text):
         text = _apply_context(text, language)
-    letters = _letters(language if language in alphabets.LANGUAGES else "")
+    letters = _letters(language if language in alphabets.LANGUAGES else None)
     if _BEYOND_LATIN.search(text):
         return text.translate(letters)
     return _NOT_ASCII.sub(lambda run: run[0].translate(letters), text)  # most of it is ASCII
@@ -93,19 +93,22 @@ class _Letters(dict[int, str]):
 
 
 @cache
-def _letters(language: str) -> Mapping[int, str]:
+def _letters(language: str | None) -> Mapping[int, str]:
+    """Return the table of a language with an alphabet of its own, or of all others for None."""
+    own = [
+        {} if language is None else tables.get(language, {})
+        for tables in (alphabets.CYRILLIC_OF, alphabets.ARABIC_OF, alphabets.HEBREW_OF)
+    ]
     table = {
         **brahmic.make_letter_table(),
         **alphabets.CYRILLIC,
-        **alphabets.CYRILLIC_OF.get(language, {}),
         **alphabets.ARABIC,
-        **alphabets.ARABIC_OF.get(language, {}),
         **alphabets.HEBREW,
-        **alphabets.HEBREW_OF.get(language, {}),
         **alphabets.GREEK,
         **alphabets.ARMENIAN,
         **hangul.LETTERS,
         **thai.LETTERS,
+        **{letter: latin for each in own for letter, latin in each.items()},
     }
     return _Letters(table)
 
