@@ -13,11 +13,11 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from candgen.text import alphabets, brahmic, hangul, thai
+from candgen.text import alphabets, brahmic, hangul, khmer, thai
 from candgen.text.language_code import base_language
 
 _RULES = {**alphabets.RULES, hangul.LETTER_BLOCK: hangul.RULES}
-_WRITERS = {thai.BLOCK: thai.write_vowels}
+_WRITERS = {thai.BLOCK: thai.write_vowels, khmer.BLOCK: khmer.write_vowels}
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _BEYOND_LATIN = re.compile("[^\x00-\u02ff\u1e00-\u1eff\u2000-\u206f]")
 _KANA = range(0x60, 0x62)
@@ -108,6 +108,7 @@ def _letters(language: str | None) -> Mapping[int, str]:
         **alphabets.ARMENIAN,
         **hangul.LETTERS,
         **thai.LETTERS,
+        **khmer.LETTERS,
         **{letter: latin for each in own for letter, latin in each.items()},
     }
     return _Letters(table)
