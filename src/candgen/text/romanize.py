@@ -13,11 +13,15 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from candgen.text import alphabets, brahmic, hangul, khmer, thai
+from candgen.text import alphabets, brahmic, hangul, khmer, thai, tibetan
 from candgen.text.language_code import base_language
 
 _RULES = {**alphabets.RULES, hangul.LETTER_BLOCK: hangul.RULES}
-_WRITERS = {thai.BLOCK: thai.write_vowels, khmer.BLOCK: khmer.write_vowels}
+_WRITERS = {
+    khmer.BLOCK: khmer.write_vowels,
+    thai.BLOCK: thai.write_vowels,
+    **dict.fromkeys(tibetan.BLOCKS, tibetan.write_words),
+}
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _BEYOND_LATIN = re.compile("[^\x00-\u02ff\u1e00-\u1eff\u2000-\u206f]")
 _KANA = range(0x60, 0x62)
@@ -109,6 +113,7 @@ def _letters(language: str | None) -> Mapping[int, str]:
         **hangul.LETTERS,
         **thai.LETTERS,
         **khmer.LETTERS,
+        **tibetan.LETTERS,
         **{letter: latin for each in own for letter, latin in each.items()},
     }
     return _Letters(table)
