@@ -13,11 +13,12 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from candgen.text import alphabets, brahmic, hangul, khmer, thai, tibetan
+from candgen.text import alphabets, brahmic, burmese, hangul, khmer, thai, tibetan
 from candgen.text.language_code import base_language
 
 _RULES = {**alphabets.RULES, hangul.LETTER_BLOCK: hangul.RULES}
 _WRITERS = {
+    burmese.BLOCK: burmese.write_vowels,
     khmer.BLOCK: khmer.write_vowels,
     thai.BLOCK: thai.write_vowels,
     **dict.fromkeys(tibetan.BLOCKS, tibetan.write_words),
@@ -112,6 +113,7 @@ def _letters(language: str | None) -> Mapping[int, str]:
         **alphabets.ARMENIAN,
         **hangul.LETTERS,
         **thai.LETTERS,
+        **burmese.LETTERS,
         **khmer.LETTERS,
         **tibetan.LETTERS,
         **{letter: latin for each in own for letter, latin in each.items()},
