@@ -156,11 +156,14 @@ _GREEK_RULES: Rules = (
     ("ο[υύ]", "ou"),
     ("([αε])[υύ](?=[θκξπστφχψ])", r"\1f"),
     ("([αε])[υύ]", r"\1v"),
-    (f"(?<!{_GREEK_LETTER})μπ", "b"),
-    (f"(?<!{_GREEK_LETTER})ντ", "d"),
-    (f"(?<!{_GREEK_LETTER})γκ", "g"),
-    ("γ(?=[γκξχ])", "n"),
+    ("μπ", "b"),
     ("ντζ", "j"),
+    ("(?<=[βγδζθκλμνξπρσφχψ])ντ", "d"),
+    (f"(?<!{_GREEK_LETTER})ντ|ντ(?!{_GREEK_LETTER})", "d"),
+    ("νγκ", "ng"),
+    ("γκ", "g"),
+    ("γι(?=[αεοωυάέόώύ])", "y"),
+    ("γ(?=[γξχ])", "n"),
 )
 """Accents distinguish diphthongs, so these rules apply before the accents are removed."""
 
@@ -174,12 +177,41 @@ _ARMENIAN_RULES: Rules = (
 _LAO_RULES: Rules = (("([ເແໂໃໄ])([ກ-ຮ])", r"\2\1"),)
 """Vowels that are written before their consonant and pronounced after it."""
 
+BOPOMOFO: Alphabet = {
+    **letter_table("ㄅㄆㄇㄈㄉㄊㄋㄌㄍㄎㄏㄐㄑㄒ", "b p m f d t n l g k h j q x"),
+    **letter_table("ㄓㄔㄕㄖㄗㄘㄙ", "zh ch sh r z c s"),
+    **letter_table("ㄚㄛㄜㄝㄞㄟㄠㄡㄢㄣㄤㄥㄦㄧㄨㄩ", "a o e e ai ei ao ou an en ang eng er i u u"),
+}
+_FIRST_BOPOMOFO = "(?<![ㄅ-ㄩa-z])"
+_BOPOMOFO_RULES: Rules = (
+    ("([ㄓㄔㄕㄖㄗㄘㄙ])(?![ㄚ-ㄩ])", r"\1i"),
+    (f"{_FIRST_BOPOMOFO}ㄩㄥ", "yong"),
+    (f"{_FIRST_BOPOMOFO}ㄩㄣ", "yun"),
+    (f"{_FIRST_BOPOMOFO}ㄩ", "yu"),
+    ("ㄩㄥ", "iong"),
+    ("ㄩㄣ", "un"),
+    ("ㄩㄝ", "ue"),
+    (f"{_FIRST_BOPOMOFO}ㄨ(?=[ㄚ-ㄥ])", "w"),
+    (f"{_FIRST_BOPOMOFO}ㄨ", "wu"),
+    ("ㄨㄥ", "ong"),
+    ("ㄨㄣ", "un"),
+    ("ㄨㄟ", "ui"),
+    (f"{_FIRST_BOPOMOFO}ㄧ(?=[ㄚ-ㄢㄤㄦ])", "y"),
+    (f"{_FIRST_BOPOMOFO}ㄧ", "yi"),
+    ("(?<=[ㄧi])ㄥ", "ng"),
+    ("(?<=[ㄧi])ㄣ", "n"),
+    ("ㄧㄡ", "iu"),
+    ("(?<=[a-zㄅ-ㄩ])[ˊˇˋ]", ""),
+)
+"""The spelling of Pinyin; marks of tones divide syllables."""
+
 RULES: Mapping[int, Rules] = {
     **dict.fromkeys((0x6, 0x7, 0x3E, 0x3F), _GREEK_RULES),
     0xA: _ARMENIAN_RULES,
     0xB: _HEBREW_RULES,
     **dict.fromkeys((0xC, 0xD), _ARABIC_RULES),
     0x1D: _LAO_RULES,
+    0x62: _BOPOMOFO_RULES,
 }
 """The rules of a script, by the blocks of 128 code points that it occupies."""
 

@@ -111,6 +111,7 @@ def _letters(language: str | None) -> Mapping[int, str]:
         **alphabets.HEBREW,
         **alphabets.GREEK,
         **alphabets.ARMENIAN,
+        **alphabets.BOPOMOFO,
         **hangul.LETTERS,
         **thai.LETTERS,
         **burmese.LETTERS,
