@@ -5,7 +5,7 @@
 >>> romanize("търговище", "bg"), romanize("ведрище", "ru")
 ('targoviste', 'vedrisce')
 
-`alphabets` and `brahmic` have the scripts of most names; anyascii has the rest.
+The other modules of this package have the scripts of most names; anyascii has the rest.
 """
 
 import re
@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from candgen.text import alphabets, brahmic, burmese, hangul, khmer, thai, tibetan
+from candgen.text import alphabets, brahmic, burmese, hangul, kana, khmer, thai, tibetan
 from candgen.text.language_code import base_language
 
 _RULES = {**alphabets.RULES, hangul.LETTER_BLOCK: hangul.RULES}
@@ -22,19 +22,19 @@ _WRITERS = {
     khmer.BLOCK: khmer.write_vowels,
     thai.BLOCK: thai.write_vowels,
     **dict.fromkeys(tibetan.BLOCKS, tibetan.write_words),
+    **dict.fromkeys(kana.BLOCKS, kana.write_syllables),
 }
+"""What writes vowels or whole words of a script, by the blocks that it occupies."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _BEYOND_LATIN = re.compile("[^\x00-\u02ff\u1e00-\u1eff\u2000-\u206f]")
-_KANA = range(0x60, 0x62)
 _CONTEXTUAL = re.compile(  # combining accents, which are not, share a block with Greek
     "(?![\u0300-\u036f])[{}]".format(
         "".join(
             f"{chr(block << 7)}-{chr((block << 7) + 0x7F)}"
-            for block in (*_RULES, *_WRITERS, *brahmic.BLOCKS, *_KANA, *hangul.BLOCKS)
+            for block in (*_RULES, *_WRITERS, *brahmic.BLOCKS, *hangul.BLOCKS)
         )
     )
 )
-_HIRAGANA = {point: point - 0x60 for point in range(0x30A1, 0x30F7)}
 
 
 def romanize(text: str, language: str | None = None) -> str:
@@ -62,12 +62,10 @@ def _apply_context(text: str, language: str) -> str:
         blocks = _blocks(text)
     if not blocks.isdisjoint(brahmic.BLOCKS):
         text = brahmic.write_inherent_vowels(text, blocks, language)
-    for block in _WRITERS.keys() & blocks:
-        text = _WRITERS[block](text)
+    for write in dict.fromkeys(_WRITERS[block] for block in sorted(_WRITERS.keys() & blocks)):
+        text = write(text)
     for pattern, replacement in _select_rules(language, frozenset(blocks)):
         text = pattern.sub(replacement, text)
-    if not blocks.isdisjoint(_KANA):
-        text = _small_kana().sub(_syllable, text.translate(_HIRAGANA))
     return text
 
 
@@ -130,26 +128,3 @@ def _any_ascii(character: str) -> str:
     if unicodedata.category(character) in ("Lo", "Ll"):
         return latin.replace("'", "").replace("`", "")
     return latin.replace("`", "'")
-
-
-@cache
-def _small_kana() -> re.Pattern[str]:
-    return re.compile("([ぁ-ゖ])([ぁぃぅぇぉゃゅょ])|っ(?=([か-ぢつ-ゖ]))")
-
-
-def _syllable(found: re.Match[str]) -> str:
-    """Return a syllable with a small kana: きゃ is kya, しゃ sha, ふぁ fa, うぃ wi, いぇ ye.
-
-    っ doubles the consonant after it.
-
-    >>> romanize("サッポロ"), romanize("キャッチ"), romanize("ウィーン"), romanize("ファ")
-    ('sapporo', 'kyatchi', 'win', 'fa')
-    """
-    if found[3]:
-        following = _any_ascii(found[3])
-        return "t" if following.startswith("ch") else following[0]
-    consonant = _any_ascii(found[1])[:-1] or {"い": "y", "う": "w"}.get(found[1], found[1])
-    if consonant == found[1]:  # two vowels, of which one is written small
-        return _any_ascii(found[1]) + _any_ascii(found[2])
-    vowel = _any_ascii(found[2])
-    return consonant + (vowel.lstrip("y") if consonant in ("sh", "ch", "j") else vowel)
