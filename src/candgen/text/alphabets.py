@@ -177,6 +177,15 @@ _ARMENIAN_RULES: Rules = (
 _LAO_RULES: Rules = (("([ເແໂໃໄ])([ກ-ຮ])", r"\2\1"),)
 """Vowels that are written before their consonant and pronounced after it."""
 
+GEORGIAN: Alphabet = {"ყ": "k", "ფ": "f"}
+"""Foreign names have p as პ, and f as ფ."""
+TIFINAGH: Alphabet = {"ⵅ": "kh", "ⵛ": "sh"}
+SYRIAC: Alphabet = {
+    **letter_table("ܐܒܓܕܗܘܙܚܛܝܟ", "a b g d h o z h t i k"),
+    **letter_table("ܠܡܢܣܥܦܨܩܪܫܬ", "l m n s a p s q r sh t"),
+}
+"""Vowel letters stand for vowels, as in Hebrew."""
+
 BOPOMOFO: Alphabet = {
     **letter_table("ㄅㄆㄇㄈㄉㄊㄋㄌㄍㄎㄏㄐㄑㄒ", "b p m f d t n l g k h j q x"),
     **letter_table("ㄓㄔㄕㄖㄗㄘㄙ", "zh ch sh r z c s"),
