@@ -59,16 +59,16 @@ _ARABIC_LETTER = "[\u0620-\u065f\u0670-\u06d3\u06d5]"
 _LONG_A = "[اآ]"
 _ARABIC_RULES: Rules = (
     ("([ء-ي])([\u064b-\u0650]?)\u0651", r"\1\1\2"),
+    ("[عاأإ](?=[\u064e-\u0650])", ""),
     ("\u064eا", "a"),
     ("\u064fو(?![\u064b-\u0650])", "u"),
     ("\u0650ي(?![\u064b-\u0650])", "i"),
     ("أو", "o"),
     ("إ[يی]", "i"),
-    (f"(?<={_ARABIC_LETTER})[یي](?={_LONG_A})", "i"),
     (f"(?<!{_ARABIC_LETTER})و(?={_ARABIC_LETTER})", "v"),
     (f"(?<={_LONG_A})و(?=[اآیيے])", "v"),
     (f"(?<!v)(?<!{_ARABIC_LETTER})[یي](?={_ARABIC_LETTER})", "y"),
-    (f"[یي](?={_LONG_A})", "y"),
+    (f"[یي](?={_LONG_A})", "i"),
     (f"(?<={_ARABIC_LETTER})[ہه](?!{_ARABIC_LETTER})", "a"),
 )
 _KURDISH_VOWEL = "[اەێۆیو]"
@@ -156,6 +156,7 @@ _GREEK_RULES: Rules = (
     ("ο[υύ]", "ou"),
     ("([αε])[υύ](?=[θκξπστφχψ])", r"\1f"),
     ("([αε])[υύ]", r"\1v"),
+    ("(?<=[υύ])μπ(?=[αεηιουωάέήίόώ])", "mp"),
     ("μπ", "b"),
     ("ντζ", "j"),
     ("(?<=[βγδζθκλμνξπρσφχψ])ντ", "d"),
@@ -179,7 +180,8 @@ _LAO_RULES: Rules = (("([ເແໂໃໄ])([ກ-ຮ])", r"\2\1"),)
 
 GEORGIAN: Alphabet = {"ყ": "k", "ფ": "f"}
 """Foreign names have p as პ, and f as ფ."""
-TIFINAGH: Alphabet = {"ⵅ": "kh", "ⵛ": "sh"}
+TIFINAGH: Alphabet = {"ⵅ": "h", "ⵛ": "ch"}
+"""As in French, which most Latin forms of these names follow."""
 SYRIAC: Alphabet = {
     **letter_table("ܐܒܓܕܗܘܙܚܛܝܟ", "a b g d h o z h t i k"),
     **letter_table("ܠܡܢܣܥܦܨܩܪܫܬ", "l m n s a p s q r sh t"),
@@ -189,7 +191,9 @@ SYRIAC: Alphabet = {
 BOPOMOFO: Alphabet = {
     **letter_table("ㄅㄆㄇㄈㄉㄊㄋㄌㄍㄎㄏㄐㄑㄒ", "b p m f d t n l g k h j q x"),
     **letter_table("ㄓㄔㄕㄖㄗㄘㄙ", "zh ch sh r z c s"),
-    **letter_table("ㄚㄛㄜㄝㄞㄟㄠㄡㄢㄣㄤㄥㄦㄧㄨㄩ", "a o e e ai ei ao ou an en ang eng er i u u"),
+    **letter_table(
+        "ㄚㄛㄜㄝㄞㄟㄠㄡㄢㄣㄤㄥㄦㄧㄨㄩ", "a o e e ai ei ao ou an en ang eng er i u u"
+    ),
 }
 _FIRST_BOPOMOFO = "(?<![ㄅ-ㄩa-z])"
 _BOPOMOFO_RULES: Rules = (

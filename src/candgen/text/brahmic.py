@@ -185,5 +185,5 @@ _AFTER = {
     + [("(?<!c)ச", "s")],
     MALAYALAM: [("(?<=[ഇഈിീ])യ(?=[അ-ഔാ-ൌ])", "")],
 }
-"""Tamil writes g, j, d and b as k, ch, t and p: they are voiced after n, and d and b between vowels.
-Between vowels k and g are equally frequent in names; ch is s unless it is double."""
+"""Tamil writes g, j, d and b as k, ch, t and p: they are voiced after n, and d and b also between
+vowels, where k and g are equally frequent in names; ch is s unless it is double."""

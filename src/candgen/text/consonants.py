@@ -1,22 +1,22 @@
 r"""A phonetic skeleton of a name: its consonants by place of articulation, without vowels.
 
     >>> add_skeletons("musur\nmisir\nzheneva, ch")
-    'musur NSR\nmisir NSR\nzheneva, ch SNB S'
+    'musur NSR\nmisir NSR\nzheneva, ch SNB G'
 
 Vowels, and consonants of one kind, differ most between the names of an entity in two languages.
 Consecutive consonants of one kind become one, also across vowels. Two letters that write one sound
-in most spellings are read as one: sh, zh and ch as sibilants, th as t. The skeleton follows the name in
-capital letters, which a normalized name does not have, so that n-grams of both are different tokens
-of one index.
+in most spellings are read as one: sh, zh and ts as sibilants, th as t. The skeleton follows the
+name in capital letters, which a normalized name does not have, so that n-grams of both are
+different tokens of one index.
 """
 
 import re
 
-_SPELLINGS = tuple(
-    pair.split(">")
-    for pair in "sch>s sh>s zh>z tch>s ch>s ts>s tz>s cz>s dz>s dj>s ce>se ci>si cy>si x>ks "
-    "ph>p th>t dh>d kh>k gh>g bh>b".split()
-)
+_DIGRAPHS = {
+    "s": "sch sh ts tz cz dz dj",
+    **{"z": "zh", "ks": "x", "p": "ph", "t": "th", "d": "dh", "k": "kh", "g": "gh", "b": "bh"},
+}
+_SPELLINGS = [(each, sound) for sound, some in _DIGRAPHS.items() for each in some.split(" ")]
 _KINDS = {"bfpvw": "B", "dt": "D", "cghkqx": "G", "jsz": "S", "mn": "N", "l": "L", "r": "R"}
 _SKELETON = str.maketrans(
     {letter: kind for letters, kind in _KINDS.items() for letter in letters}

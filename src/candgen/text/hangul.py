@@ -1,7 +1,8 @@
 """Romanization of Hangul: Revised Romanization, and foreign names as they were before Korean.
 
 Korean writes foreign names by sound, with the vowel eu after a consonant that has no vowel: Smith
-is seu-mi-seu. Korean names hardly have this vowel at the end of a syllable, so it is left out there.
+is seu-mi-seu. Korean names hardly have this vowel at the end of a syllable, so it is left out
+there.
 """
 
 import re

@@ -20,7 +20,10 @@ _FOREIGN = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         ("(?<=[カサタナハマラガザダバパャァ])ー(?![ァ-ー])", "r"),
-        *((f"{kana}(?={_BEFORE.get(kana, '[ラ-ロ]')})", _LAST[kana]) for kana in "ルスプブクグフドト"),
+        *(
+            (f"{kana}(?={_BEFORE.get(kana, '[ラ-ロ]')})", _LAST[kana])
+            for kana in "ルスプブクグフドト"
+        ),
         *((_AT_END.format(kana), latin) for kana, latin in _LAST.items()),
         ("ッ(?=[a-z])", ""),
     )

@@ -1,6 +1,6 @@
 """Romanization: transliteration of any script to a-z, by the rules of the language if it has some.
 
->>> romanize("ивана брлиќ-мажураниќ"), romanize("महाराष्ट्र"), romanize("서울")
+>>> romanize("ивана брлиќ-мажураниќ", "mk"), romanize("महाराष्ट्र"), romanize("서울")
 ('ivana brlikj-mazuranikj', 'maharashtra', 'seoul')
 >>> romanize("търговище", "bg"), romanize("ведрище", "ru")
 ('targoviste', 'vedrisce')

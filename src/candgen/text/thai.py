@@ -24,8 +24,8 @@ _C = "[ก-ฮ]"
 _CLUSTER = "[กขคตทบปผพฟดสศ][รลว]"
 _ONSET = f"({_CLUSTER}|{_C})"
 _SHORT_ONSET = f"((?:[กขคตทบปผพฟดสศ][รล](?={_C}(?![ะาิ-ู]))|{_C}))"
-"""Before a vowel without a part behind the consonant: in โปรตุเกส, Portugal, r is of the onset, in
-เปรู, Peru, it is not."""
+"""Before a vowel without a part behind the consonant: in เปรม, Prem, r is of the onset, in เปรู,
+Peru, it has a vowel of its own."""
 
 _VOWELS = tuple(
     (re.compile(pattern), replacement)
