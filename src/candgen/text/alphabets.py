@@ -182,6 +182,7 @@ GEORGIAN: Alphabet = {"ყ": "k", "ფ": "f"}
 """Foreign names have p as პ, and f as ფ."""
 TIFINAGH: Alphabet = {"ⵅ": "h", "ⵛ": "ch"}
 """As in French, which most Latin forms of these names follow."""
+MONGOLIAN: Alphabet = letter_table("ᠴᠱᡧ", "c sh sh")
 SYRIAC: Alphabet = {
     **letter_table("ܐܒܓܕܗܘܙܚܛܝܟ", "a b g d h o z h t i k"),
     **letter_table("ܠܡܢܣܥܦܨܩܪܫܬ", "l m n s a p s q r sh t"),

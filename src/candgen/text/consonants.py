@@ -14,7 +14,14 @@ import re
 
 _DIGRAPHS = {
     "s": "sch sh ts tz cz dz dj",
-    **{"z": "zh", "ks": "x", "p": "ph", "t": "th", "d": "dh", "k": "kh", "g": "gh", "b": "bh"},
+    "z": "zh",
+    "ks": "x",
+    "p": "ph",
+    "t": "th",
+    "d": "dh",
+    "k": "kh",
+    "g": "gh",
+    "b": "bh",
 }
 _SPELLINGS = [(each, sound) for sound, some in _DIGRAPHS.items() for each in some.split(" ")]
 _KINDS = {"bfpvw": "B", "dt": "D", "cghkqx": "G", "jsz": "S", "mn": "N", "l": "L", "r": "R"}

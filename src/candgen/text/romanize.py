@@ -111,6 +111,7 @@ def _letters(language: str | None) -> Mapping[int, str]:
         **alphabets.ARMENIAN,
         **alphabets.GEORGIAN,
         **alphabets.TIFINAGH,
+        **alphabets.MONGOLIAN,
         **alphabets.SYRIAC,
         **alphabets.BOPOMOFO,
         **hangul.LETTERS,
