@@ -101,6 +101,7 @@ COMMANDS = {
         "--names",
         "500",
     ],
+    "scripts": ["--data", "PERSONS", "--queries", "3"],
     "search": [*WORLD, *SHORT],
     "service": [*WORLD, *SHORT, "--seconds", "0.2"],
     "spark_rates": ["--data", "DUMPS", "--repeats", "1"],
@@ -149,6 +150,20 @@ def names(real_data, folder):
     for language, (header, *lines) in tables.items():
         few = [line for line in lines if line.split("\t")[1] in kept]
         (made / f"{language}.tsv").write_text("\n".join([header, *few, ""]), encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def persons(folder):
+    """Latin names, and some of them in another script."""
+    made = folder / "persons"
+    made.mkdir()
+    forms = [("Иван", "Q1"), ("Шура", "Q2"), ("Жанна", "Q3"), ("Пётр", "Q4")]
+    latin = [("Ivan", "Q1"), ("Shura", "Q2"), ("Zhanna", "Q3"), ("Pyotr", "Q4"), ("Olga", "Q5")]
+    tables = {"forms-Cyrillic": forms, "queries-Cyrillic": forms, "latin": latin}
+    for name, rows in tables.items():
+        lines = ["mention\tentity\tcount", *(f"{mention}\t{entity}\t1" for mention, entity in rows)]
+        (made / f"{name}.tsv.gz").write_bytes(gzip.compress("\n".join([*lines, ""]).encode()))
     return made
 
 
@@ -203,6 +218,8 @@ def _value(request, argument):
         return request.getfixturevalue("folder") / "figures"
     if argument == "NAMES":
         return request.getfixturevalue("names")
+    if argument == "PERSONS":
+        return request.getfixturevalue("persons")
     if argument in ("DUMP", "DUMPS"):
         dump = request.getfixturevalue("dump")
         return dump if argument == "DUMP" else dump.parent
@@ -488,6 +505,15 @@ def test_romanize(printed):
         assert "epitran is not installed: ipa is left out" in printed("romanize")
     assert [(row["pair"], row["text"]) for row in rows] == expected
     assert number(found["CPU seconds for 500 names"][0]["latin / default"]) > 0
+
+
+def test_recall_per_script(printed):
+    (row,) = tables(printed("scripts"))["Recall@1 / @10 / @30"]
+    assert (row["script"], row["queries"]) == ("Cyrillic", "3")
+    assert row["both stages"] == "100.0 / 100.0 / 100.0"
+    assert {"first stage", "both, anyascii", "TF-IDF, anyascii"} < set(row)
+    if not is_installed("uroman"):
+        assert "uroman is not installed: it is left out" in printed("scripts")
 
 
 def test_tuning_is_compared_with_the_straightforward_way(printed):

@@ -25,7 +25,7 @@ from candgen.text.brahmic import (
         ("राजधानी", DEVANAGARI, "hi", "राजधानी"),  # and Hindi deletes it in the middle, too
         ("राजधानी", DEVANAGARI, "sa", "राजअधानी"),
         ("ರಾಮ", KANNADA, "kn", "ರಾಮಅ"),
-        ("அகம்", TAMIL, "ta", "அgஅம்"),
+        ("அடம்", TAMIL, "ta", "அdஅம்"),
         ("abc", DEVANAGARI, "hi", "abc"),
     ],
 )

@@ -17,6 +17,8 @@ from candgen.text.normalize import normalize, normalize_many
         ("Мисир", "Misr"),
         ("Gawaý", "Gavayi"),
         ("Temmäki", "Temeki"),
+        ("Shukin", "Sukin"),
+        ("Thomas", "Tomaz"),
     ],
 )
 def test_names_that_sound_alike_have_the_same_skeleton(one, other):

@@ -27,15 +27,16 @@ NAMES = {
     "ગાંધીનગર gandhingar, દિલ્હી dilhi, મુંબઈ mumbai",
     "pa": "ਪੰਜਾਬ panjab, ਲੁਧਿਆਣਾ ludhiana, ਦਿੱਲੀ dilli, ਸ਼ਿਮਲਾ shimla, ਪਟਿਆਲਾ patiala, "
     "ਜਲੰਧਰ jalandhar, ਲੰਡਨ landan, ਮੁੰਬਈ mumbai",
-    "or": "ଓଡ଼ିଶା orisha, କଟକ kataka, ପୁରୀ puri, ଭାରତ bharata",
-    "ta": "சென்னை chennai, மதுரை madurai, தமிழ்நாடு tamizhnadu, கோவை kovai, இந்தியா indiya, "
-    "திருச்சி tirucchi, ஈரோடு irodu, வேலூர் velur",
+    "or": "ଓଡ଼ିଶା orisha, କଟକ katak, ପୁରୀ puri, ଭାରତ bharat",
+    "ta": "சென்னை sennai, மதுரை madurai, தமிழ்நாடு tamizhnadu, கோவை kovai, இந்தியா indiya, "
+    "திருச்சி tirucchi, ஈரோடு irodu, வேலூர் velur, "
+    "லட்சுமி latsumi, மீனாட்சி minakshi, ஃபாத்திமா fattima, கோபால் kobal",
     "te": "హైదరాబాద్ haidarabad, చెన్నై chennai, గుంటూరు gunturu, తెలంగాణ telangana, "
     "విజయవాడ vijayavada, వరంగల్ varangal, భారతం bharatam, కర్నూలు karnulu",
     "kn": "ಬೆಂಗಳೂರು bengaluru, ಮೈಸೂರು maisuru, ಕರ್ನಾಟಕ karnataka, ಭಾರತ bharata, ಉಡುಪಿ udupi, "
     "ಹಾಸನ hasana, ಕೋಲಾರ kolara, ಧಾರವಾಡ dharavada",
-    "ml": "കൊച്ചി kocchi, കേരളം keralam, കൊല്ലം kollam, തൃശൂർ trishur, കോട്ടയം kottayam, "
-    "ഇടുക്കി itukki, കണ്ണൂർ kannur, പാലക്കാട് palakkat",
+    "ml": "കൊച്ചി kochi, കേരളം keralam, കൊല്ലം kollam, തൃശൂർ trishur, കോട്ടയം kottayam, "
+    "ഇടുക്കി ituki, കണ്ണൂർ kannur, പാലക്കാട് palakat, ആന്റണി antani, മരിയ maria",
     "si": "කොළඹ kolamba, ශ්‍රී ලංකා shri lanka, මහනුවර mahanuvara, ගාල්ල galla",
     "mk": "Скопје skopye, Штип stip, Ѓорче Петров gjorce petrov, Куманово kumanovo, Охрид ohrid, "
     "Битола bitola, Ќустендил kjustendil, Обама obama",
@@ -55,22 +56,35 @@ NAMES = {
     "ویتنام vitnam, وین vin",
     "fa": "تهران thran, ایران airan, شیراز shiraz, مشهد mshhd, یزد yzd, تبریز tbriz",
     "ar": "القاهرة alqahra, دمشق dmshq, بغداد bghdad, مكة mka, عدن adn, وهران vhran, حلب hlb, "
-    "بيروت birot, ويانا vyana, محمد mhmd",
+    "بيروت birot, ويانا viana, محمد mhmd",
     "ckb": "هەولێر hewler, سلێمانی slemani, کوردستان kurdstan",
     "ug": "ئۈرۈمچى urumchi, قەشقەر qeshqer, غۇلجا ghulja",
     "he": "ירושלים yroshlim, חיפה hipa, אילת ailt, נתניה ntnia, וינה vina, דוד dod, שרון shron, "
+    "אֲבִיגַיִל avigayil, שָׁלוֹם shalom, יִשְׂרָאֵל yisrael, משה msha, מֹשֶׁה moshe, פטר pter, ג׳ורג׳ jorj, "
     "לונדון london",
     "yi": "ווילנע vilne, נײַ־יאָרק nay-york, וואַרשע varshe, דײַטש daytsh",
     "el": "Αθήνα athina, Θεσσαλονίκη thessaloniki, Ευρώπη evropi, Μπάρακ barak, Ντένβερ denver, "
-    "Ολυμπία olympia, Άγγελος angelos, Ρουμανία roumania, Αϋφαντής ayfantis, Γκάνα gana",
+    "Ολυμπία olympia, Άγγελος angelos, Ρουμανία roumania, Αϋφαντής ayfantis, Γκάνα gana, "
+    "Γκόρντον gordon, Γιόχαν yohan, Ζάκερμπεργκ zakerberg, Αντώνης antonis",
     "hy": "Երևան yerevan, Հայաստան hayastan, Գյումրի gyumri, Վանաձոր vanadzor, Ոսկի voski",
-    "ka": "თბილისი tbilisi, ბათუმი batumi, ჭიათურა chiatura, ქუთაისი kutaisi, ᲒᲝᲠᲘ gori",
-    "ko": "서울 seoul, 부산 busan, 대구 daegu, 인천 incheon, 런던 leondeon",
+    "ka": "თბილისი tbilisi, ფილიპე filipe, ბათუმი batumi, ჭიათურა chiatura, "
+    "ქუთაისი kutaisi, ᲒᲝᲠᲘ gori",
+    "ko": "서울 seoul, 부산 busan, 대구 daegu, 인천 incheon, 런던 reondeon, 스미스 smis, "
+    "블라디미르 beuladimir, 이승만 iseungman, 요시다 yosida, 쇼타 shota, 도쿄 dokyo",
     "ja": "トーキョー tokyo, キャッチ kyatchi, サッポロ sapporo, しんじゅく shinjuku, "
-    "ウィーン win, イェール yeru, ファ fa, ｶﾞﾝﾀﾞﾑ gandamu, なごや nagoya",
-    "zh": "北京 beijing, 上海 shanghai, 南京 nanjing, 巴黎 bali",
-    "th": "ไทย thaiy, เปรู peru, โคราช khorach",
+    "ウィーン win, イェール yel, ファ fa, ｶﾞﾝﾀﾞﾑ gandam, "
+    "スミス smis, フランク frank, マット mat, すみす sumisu, なごや nagoya",
+    "zh": "北京 beijing, 上海 shanghai, 南京 nanjing, 巴黎 bali, "
+    "ㄇㄧㄥˊㄩˇ mingyu, ㄓㄨㄥ zhong, ㄨㄤˊ wang, ㄓˋㄧㄥ zhiying, ㄐㄩㄣ jun",
+    "th": "ไทย thai, เปรู peru, โคราช korach, สมชาย somchai, ถนน thanon, กรุงเทพ krungthep, "
+    "จันทร์ chan, เปรม prem, เชียงใหม่ chiangmai, ภูเก็ต puket, เบิร์ก berk",
     "lo": "ລາວ lav, ໄທ thai",
+    "km": "កាគីនូម៉ា kakinuma, អាន់តុន anton, ភ្នំពេញ phnompenh, ពត pot, ខៀវ khiev",
+    "my": "ကာလ် kal, အောင်ဆန်း aungsan, နာဂယာ nagaya, မန္တလေး mantale, ၵႃးလ် kal",
+    "bo": "རྒྱལ་མཐོང gyalthong, རྡོ་རྗེ dorje, ལྷ་ས lhasa, བདེ་ཆེན dechen, ཀརལ karl, བསོད་ནམས sonam, "
+    "དབྱངས་ཅན yangchan, བསྟན་འཛིན tendzin, ཏ་ཀེ་མ་ས takemasa, གྲུབ grub",
+    "syr": "ܐܢܛܘܢ anton, ܚܣܢ hsn",
+    "zgh": "ⵀⵉⵛⴰⵎ hicham",
     "am": "አዲስ አበባ adis abeba, ኢትዮጵያ ityopya",
     "de": "Köln koln, Straße strasse, Überlingen uberlingen",
     "tr": "ISPARTA isparta, İzmir izmir, Iğdır igdir, Diyarbakır diyarbakir, şişli sisli",
@@ -106,7 +120,8 @@ def test_known_names(language):
         ("½ № ①", "1/2 no 1"),
         ("हिन्दी १२३", "hindi 123"),
         ("कअ", "kaa"),
-        ("عَلِي محمّد", "ali mhmd"),
+        ("عَلِي محمّد", "ali mhmmd"),
+        ("Щукин Пётр", "shchukin pyotr"),
         ("क\u093cि", "qi"),  # a dot that is written apart
         ("म\u093c", "ma"),  # a dot that does not occur there
     ],
@@ -134,6 +149,13 @@ SCRIPTS = [
     (0x530, 0x58F),
     (0x3040, 0x30FF),
     (0x1F00, 0x1FFF),
+    (0xAC00, 0xACFF),
+    (0x1100, 0x11FF),
+    (0xF00, 0xFBF),
+    (0x1000, 0x109F),
+    (0x1780, 0x17DF),
+    (0x3100, 0x312F),
+    (0x700, 0x74F),
 ]
 one_script = st.sampled_from(SCRIPTS).flatmap(
     lambda span: st.text(

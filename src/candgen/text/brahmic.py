@@ -21,7 +21,7 @@ DEVANAGARI, BENGALI, GURMUKHI, GUJARATI, ORIYA, TAMIL, TELUGU, KANNADA, MALAYALA
 BLOCKS = range(DEVANAGARI, SINHALA + 1)
 """The number of a block is that of its code points divided by 128."""
 
-SCHWA_DELETING = frozenset({DEVANAGARI, BENGALI, GURMUKHI, GUJARATI})
+SCHWA_DELETING = frozenset({DEVANAGARI, BENGALI, GURMUKHI, GUJARATI, ORIYA})
 """Scripts whose languages do not pronounce the inherent vowel at the end of a word, and others."""
 
 WITHOUT_SCHWA_DELETION = frozenset({"sa", "pi"})
@@ -167,16 +167,23 @@ _BEFORE = {
     DEVANAGARI: [("ज्ञ", "ग्य")],
     BENGALI: [("\u09cdযা", "া"), ("ও\u09df(?=[া-ৌ])", "w"), ("ং(?![ক-ঙ])", "ng")],
     GURMUKHI: [("ੱ([ਕ-ਹ])", r"\1੍\1")],
+    # A letter that is not assigned stands where other scripts have f.
+    TAMIL: [("ஃப", "\u0bab"), ("ன்ற", "ன்ட்ர"), ("ட்ச(?=ு)", "ட்ஸ"), ("ட்ச", "க்ஷ")],
+    # Foreign names have rr for t, and k and ch are doubled where they are not voiced.
+    MALAYALAM: [("ന്റ|ൻ്റ|ൻറ", "ന്ട"), ("റ്റ", "ട"), ("ക്ക", "ക"), ("ച്ച", "ച")],
 }
 _TAMIL_VOWELS = "அ-ஔா-ௌ"
 _AFTER = {
     TAMIL: [
         rule
-        for letter, nasal, alone in ("கgg", "சjs", "டdd", "தdd", "பbb")
+        for letter, nasal, alone in ("கgk", "சjs", "டdd", "தdd", "பbb")
         for rule in (
             (f"(?<=[ஙஞணநனம]்){letter}", nasal),
             (f"(?<=[{_TAMIL_VOWELS}]){letter}(?=[{_TAMIL_VOWELS}])", alone),
         )
     ]
+    + [("(?<!c)ச", "s")],
+    MALAYALAM: [("(?<=[ഇഈിീ])യ(?=[അ-ഔാ-ൌ])", "")],
 }
-"""Tamil writes g, j, d and b as k, ch, t and p; between vowels or after n they are voiced."""
+"""Tamil writes g, j, d and b as k, ch, t and p: they are voiced after n, and d and b also between
+vowels, where k and g are equally frequent in names; ch is s unless it is double."""
