@@ -27,14 +27,33 @@ def first_row(query, add, row):
 
 
 @inner_kernel
-def likelihood(name, start, end, query, change, add, drop, first, row):
+def likelihood(name, start, end, query, careful, ratios, first, row):
     """Return log P(query | name[start:end]); ``row`` has room for len(query) + 1 numbers.
 
-    Where ``change`` and ``add`` are divided by how common the symbols are that they make, it is
-    log (P(query | name) / P(query)). A row is kept within what a float64 can hold; -inf stands for
-    a name that is unlikelier than that, beside what else could be made of the query. ``first`` is
-    the row that ``first_row`` made.
+    ``ratios`` are changes, additions and omissions; where the first two are divided by how common
+    the symbols are that they make, it is log (P(query | name) / P(query)). -inf stands for a name
+    that is unlikelier than a float64 can hold, beside what else could be made of the query.
+    ``first`` and ``careful`` are what ``first_row`` wrote and returned.
     """
+    scale = last_row(name, start, end, query, careful, ratios, first, row)
+    return scale + np.log(row[len(query)]) if row[len(query)] > 0.0 else -np.inf
+
+
+@inner_kernel
+def last_row(name, start, end, query, careful, ratios, first, row):
+    """Write how likely the name becomes each beginning of the query; arguments as ``likelihood``.
+
+    Returns a logarithm: the exponential of it times ``row[j]`` is the likelihood of ``query[:j]``.
+    """
+    change, add, drop = ratios
+    if careful:
+        return _careful_last_row(name, start, end, query, change, add, drop, row)
+    return _quick_last_row(name, start, end, query, change, add, drop, first, row)
+
+
+@inner_kernel
+def _quick_last_row(name, start, end, query, change, add, drop, first, row):
+    """Write the last row; it is kept within what a float64 can hold."""
     length, scale = len(query), 0.0
     for j in range(length + 1):
         row[j] = first[j]
@@ -70,9 +89,9 @@ def likelihood(name, start, end, query, change, add, drop, first, row):
             most = max(most, left3)
         if most < SMALL or most > LARGE:
             if most == 0.0:
-                return -np.inf
+                return 0.0
             scale += _scaled(row, length + 1, most)
-    return scale + np.log(row[length]) if row[length] > 0.0 else -np.inf
+    return scale
 
 
 @inner_kernel
@@ -105,8 +124,8 @@ def _next_two_rows(query, a0, a1, change, add, drop, row):
 
 
 @inner_kernel
-def careful_likelihood(name, start, end, query, change, add, drop, row):
-    """Return ``likelihood`` where symbols are added more often than they are common."""
+def _careful_last_row(name, start, end, query, change, add, drop, row):
+    """Write the last row where symbols are added more often than they are common."""
     length = len(query)
     left, scale = 1.0, 0.0
     row[0] = 1.0
@@ -134,9 +153,9 @@ def careful_likelihood(name, start, end, query, change, add, drop, row):
                 left, most = 1.0, 1.0
         if most < SMALL:
             if most == 0.0:
-                return -np.inf
+                return 0.0
             scale += _scaled(row, length + 1, most)
-    return scale + np.log(row[length]) if row[length] > 0.0 else -np.inf
+    return scale
 
 
 @inner_kernel
@@ -150,11 +169,9 @@ def _scaled(row, length, by):
 @kernel
 def likelihood_of_name(name, query, ratios, row):
     """Return ``likelihood`` of a whole name."""
-    change, add, drop = ratios
     first = np.empty(len(query) + 1, np.float64)
-    if first_row(query, add, first):
-        return careful_likelihood(name, 0, len(name), query, change, add, drop, row)
-    return likelihood(name, 0, len(name), query, change, add, drop, first, row)
+    careful = first_row(query, ratios[1], first)
+    return likelihood(name, 0, len(name), query, careful, ratios, first, row)
 
 
 @kernel

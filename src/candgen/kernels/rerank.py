@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from candgen.kernels import inner_kernel, kernel
-from candgen.kernels.edit_model import careful_likelihood, first_row, likelihood
 from candgen.kernels.prefetch import prefetch
+from candgen.kernels.word_match import cosine, last_row_of_text, match_words, prepare
 
-SCORE, SIMILARITY, FREQUENCY, POPULARITY, LANGUAGES, SAME = range(6)
+SCORE, SIMILARITY, FREQUENCY, POPULARITY, LANGUAGES, SAME, COSINE, COVERAGE, WORDS = range(9)
 """Columns of the properties: those of ``Weights``."""
-COLUMNS = 6
+COLUMNS = 9
 MIN_SCORE_SHARE = 1e-300
 """A score that is less of the best one counts as so much: its logarithm must be finite."""
 
@@ -25,6 +25,7 @@ class Names(NamedTuple):
     first: np.ndarray  # names of e are first[e] .. first[e + 1] - 1, the most frequent first
     start: np.ndarray  # symbols of name n are start[n] .. start[n + 1] - 1
     symbols: np.ndarray
+    length: np.ndarray  # of each name: the length of its vector of n-grams
     frequency: np.ndarray  # of each name: a code of how often it occurs
     popularity: np.ndarray  # of e: the code of all its names together
     languages: np.ndarray  # of e: how many languages have it
@@ -82,53 +83,57 @@ def _equal(symbols, start, end, text):
 
 
 @inner_kernel
-def _compare(text, e, names, ratios, careful, room, values):
+def _compare(asked, e, names, rarity, ratios, values):
     """Write the properties of an entity for a text; returns its most similar name, or -1.
 
     The similarity is log (P(text | name) / P(text)) / length of the text, with ``ratios`` as
-    ``likelihood`` takes them: 0 where a name tells nothing.
+    ``likelihood`` takes them: 0 where a name tells nothing. Of cosine, coverage and words, each is
+    that of the name for which it is largest.
     """
     values[SIMILARITY:] = 0.0
     if e < 0:
         return -1
     values[POPULARITY] = names.logarithm[names.popularity[e]]
     values[LANGUAGES] = names.number_logarithm[names.languages[e]]
+    text = asked.text
     if len(text) == 0:
         return -1
-    change, add, drop = ratios
     most, best = -np.inf, -1
     for n in range(np.int64(names.first[e]), np.int64(names.first[e + 1])):
         start, end = np.int64(names.start[n]), np.int64(names.start[n + 1])
-        if careful:
-            value = careful_likelihood(names.symbols, start, end, text, change, add, drop, room[1])
-        else:
-            value = likelihood(names.symbols, start, end, text, change, add, drop, room[0], room[1])
+        scale = last_row_of_text(asked, names.symbols, start, end, ratios)
+        likely = asked.row[len(text)]
+        value = scale + np.log(likely) if likely > 0.0 else -np.inf
         if best < 0 or value > most:  # among equals the first, which is the most frequent
             most, best = value, n
         if values[SAME] == 0.0 and _equal(names.symbols, start, end, text):
             values[SAME] = 1.0
+        alike = cosine(asked, n, names.symbols, start, end, rarity.space, names.length[n])
+        explained, shared = match_words(asked, scale, names.symbols, start, end, ratios, rarity)
+        values[COSINE] = max(values[COSINE], alike)
+        values[COVERAGE] = max(values[COVERAGE], explained)
+        values[WORDS] = max(values[WORDS], shared)
     values[SIMILARITY] = max(most, 0.0) / len(text)
     values[FREQUENCY] = names.logarithm[names.frequency[best]]
     return best
 
 
 @kernel
-def _compare_all(found, i, number, spelling_of, names, ratios, rows, first):
+def _compare_all(found, i, number, spelling_of, names, rarity, ratios, rows, first):
     """Write the first candidates of text i into rows, from ``first`` on."""
     text = found.symbols[found.start[i] : found.start[i + 1]]
     entities = np.empty(number, np.int32)
     for at in range(number):
         entities[at] = spelling_of[found.place[i, at]]
     _prefetch_names(names, entities)
-    room = np.empty((2, len(text) + 1), np.float64)
-    careful = first_row(text, ratios[1], room[0])
+    asked = prepare(text, ratios, rarity)
     top = 0.0
     for at in range(number):
         top = max(top, found.score[i, at])
     for at in range(number):
         values = rows.values[first + at]
         rows.place[first + at] = found.place[i, at]
-        rows.best[first + at] = _compare(text, entities[at], names, ratios, careful, room, values)
+        rows.best[first + at] = _compare(asked, entities[at], names, rarity, ratios, values)
         values[SCORE] = np.log(max(found.score[i, at] / top, MIN_SCORE_SHARE))
 
 
@@ -136,8 +141,8 @@ def _compare_all(found, i, number, spelling_of, names, ratios, rows, first):
 def _merge(rows, first, own, number):
     """Merge the rows of a translation, which follow those of the mention; returns how many remain.
 
-    A candidate of both gets the better of its two scores, and of its two similarities. One that
-    only the translation found cannot say that the mention equals a name.
+    A candidate of both gets the better of its two values of each property. One that only the
+    translation found cannot say that the mention equals a name.
     """
     order = np.argsort(rows.place[first : first + own])
     sorted_places = rows.place[first : first + own][order]
@@ -147,7 +152,9 @@ def _merge(rows, first, own, number):
         at = np.searchsorted(sorted_places, place)
         if at < own and sorted_places[at] == place:
             mine = first + order[at]
-            rows.values[mine, SCORE] = max(rows.values[mine, SCORE], rows.values[other, SCORE])
+            for column in (SCORE, COSINE, COVERAGE, WORDS):
+                better = max(rows.values[mine, column], rows.values[other, column])
+                rows.values[mine, column] = better
             if rows.values[other, SIMILARITY] > rows.values[mine, SIMILARITY]:
                 rows.values[mine, SIMILARITY] = rows.values[other, SIMILARITY]
                 rows.values[mine, FREQUENCY] = rows.values[other, FREQUENCY]
@@ -166,7 +173,7 @@ def _merge(rows, first, own, number):
 
 @kernel
 def fill_rows(
-    found, own, translated, translation_of, spelling_of, names, ratios, rows, starts, stop
+    found, own, translated, translation_of, spelling_of, names, rarity, ratios, rows, starts, stop
 ):
     """Write the rows of all mentions: the first ``own[q]`` found for mention q, then others.
 
@@ -180,11 +187,12 @@ def fill_rows(
         first = starts[q]
         kept = own[q]
         rows.translated[first : first + kept] = False
-        _compare_all(found, q, kept, spelling_of, names, ratios, rows, first)
+        _compare_all(found, q, kept, spelling_of, names, rarity, ratios, rows, first)
         t = translation_of[q]
         if t >= 0:
             number = translated.found[t]
-            _compare_all(translated, t, number, spelling_of, names, ratios, rows, first + kept)
+            after = first + kept
+            _compare_all(translated, t, number, spelling_of, names, rarity, ratios, rows, after)
             kept = _merge(rows, first, kept, number)
         starts[q + 1] = first + kept
 

@@ -17,7 +17,7 @@ from candgen.storage.array_file import ArrayFile
 from candgen.storage.atomic import storage_errors
 
 FORMAT = "candgen"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Version 2 had other bounds. Only the newest version is read: to build an index again is simpler
 than to read two versions."""
 

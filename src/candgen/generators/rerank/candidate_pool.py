@@ -91,6 +91,7 @@ class CandidatePool:
             translation_of,
             numbering.spelling_of,
             stage.names,
+            stage.rarity.kernel,
             stage.edits.ratios,
             rows,
             starts,

@@ -111,6 +111,11 @@ class EditModel:
         return numbers
 
     @property
+    def space(self) -> int:
+        """The number of the space, 0 if no text had one."""
+        return max(self.alphabet.find(" "), 0)
+
+    @property
     def tables(self) -> tuple[Floats, Floats, Floats]:
         """Changes, additions and omissions, as kernels take them."""
         return self.change, self.add, self.drop

@@ -1,8 +1,7 @@
 """The distinct spellings of every entity, in few bytes: what a mention is compared with.
 
 A symbol is one byte, whatever the script, and a spelling that several languages share is kept once.
-A count is stored as a logarithm in one byte: 1,000 and 1,050 occurrences need not be distinguished.
-Counts from 3.8 * 10**9 on, for which a byte has no more steps, are stored as equal.
+A count is stored as a logarithm in one byte.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,14 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from candgen.generators.rerank.edit_model import EditModel
+from candgen.generators.rerank.logarithms import encode_logarithm
 from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.storage.validation import check_array, check_offsets, check_range
 from candgen.tables.mention_table import MentionTable
 from candgen.tables.string_table import StringTable
 from candgen.text.normalize import normalize_many
 
-STEPS_PER_DOUBLING = 8
-"""Steps of a stored decode_logarithm for each doubling."""
 _ROWS_AT_ONCE = 1 << 18
 
 Bytes = npt.NDArray[np.uint8]
@@ -111,8 +109,8 @@ class Spellings:
             _narrow(first),
             symbols,
             _narrow(start),
-            _encode_logarithm(spelled["count_sum"].to_numpy()),
-            _encode_logarithm(whole["count_sum"].to_numpy()),
+            encode_logarithm(spelled["count_sum"].to_numpy()),
+            encode_logarithm(whole["count_sum"].to_numpy()),
             np.minimum(whole["table_count_distinct"].to_numpy(), 255).astype(np.uint8),
         )
         for array in arrays:
@@ -155,21 +153,6 @@ class Spellings:
             entities=StringTable(**strip_prefix("entity", arrays)),
             **{name: arrays[name] for name in names},
         )
-
-
-def decode_logarithm(stored: npt.NDArray[Any]) -> Floats:
-    """Return log(1 + count) of counts that are stored as logarithms.
-
-    >>> stored = _encode_logarithm(np.array([0, 1, 9, 1000]))
-    >>> [round(float(x), 2) for x in np.expm1(decode_logarithm(stored))]
-    [0.0, 1.0, 9.37, 1023.0]
-    """
-    return stored.astype(np.float64) * float(np.log(2.0) / STEPS_PER_DOUBLING)
-
-
-def _encode_logarithm(counts: npt.NDArray[Any]) -> Bytes:
-    steps: Floats = np.minimum(np.rint(STEPS_PER_DOUBLING * np.log2(1.0 + counts)), 255)
-    return steps.astype(np.uint8)
 
 
 def _narrow(numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:

@@ -12,18 +12,15 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
 from candgen.generators.rerank.edit_model import EditModel
+from candgen.generators.rerank.logarithms import decode_logarithm
 from candgen.generators.rerank.name_pairs import (
     choose_partner,
     edit_pairs,
     word_entities,
     word_pairs,
 )
-from candgen.generators.rerank.spellings import (
-    Spellings,
-    decode_logarithm,
-    no_rows,
-    normalized_rows,
-)
+from candgen.generators.rerank.rarity import Rarity
+from candgen.generators.rerank.spellings import Spellings, no_rows, normalized_rows
 from candgen.generators.rerank.translations import TranslatedWord, Translations
 from candgen.generators.rerank.weights import DEFAULT_WEIGHTS, Weights
 from candgen.kernels.rerank import Names
@@ -43,9 +40,10 @@ not romanize."""
 
 @dataclass(frozen=True)
 class Stage:
-    """Spellings of entities, an edit model, translations of words, and weights."""
+    """Spellings of entities and how rare their parts are, edits, translations, and weights."""
 
     spellings: Spellings
+    rarity: Rarity
     edits: EditModel
     translations: Translations
     weights: Weights
@@ -85,7 +83,13 @@ class Stage:
             words = word_pairs(rows, written, into, joint=joint)
         spellings = Spellings.build(_known(rows, knows), model)
         stage = cls(
-            spellings, model, Translations.learn(words), DEFAULT_WEIGHTS, normalizer, language
+            spellings,
+            _rarity_of(spellings, model),
+            model,
+            Translations.learn(words),
+            DEFAULT_WEIGHTS,
+            normalizer,
+            language,
         )
         return stage, len(pairs)
 
@@ -97,11 +101,14 @@ class Stage:
     ) -> "Stage":
         """Return the same stage with the names of other tables: nothing is learned from them."""
         _, _, rows = _rows_of(dict(sorted(pivots.items())), target, self.language, self.normalizer)
-        return replace(self, spellings=Spellings.build(_known(rows, knows), self.edits))
+        return self._with_spellings(Spellings.build(_known(rows, knows), self.edits))
 
     def without_names(self) -> "Stage":
         """Return what was learned, with no spellings."""
-        return replace(self, spellings=Spellings.build(no_rows(), self.edits))
+        return self._with_spellings(Spellings.build(no_rows(), self.edits))
+
+    def _with_spellings(self, spellings: Spellings) -> "Stage":
+        return replace(self, spellings=spellings, rarity=_rarity_of(spellings, self.edits))
 
     def texts(self, mentions: Sequence[str]) -> list[str]:
         """Normalize mentions as they are compared, and cut long ones."""
@@ -138,6 +145,7 @@ class Stage:
             spellings.first,
             spellings.start,
             spellings.symbols,
+            self.rarity.length,
             spellings.count,
             spellings.popularity,
             spellings.languages,
@@ -154,6 +162,7 @@ class Stage:
         """Return what is stored in arrays."""
         return {
             **add_prefix("spellings", self.spellings.arrays()),
+            **add_prefix("rarity", self.rarity.arrays()),
             **add_prefix("edits", self.edits.arrays()),
             **add_prefix("lexicon", self.translations.arrays()),
         }
@@ -165,6 +174,7 @@ class Stage:
             check_text("language", self.language)
         self.edits.validate()
         self.spellings.validate(len(self.edits.alphabet))
+        self.rarity.validate(len(self.spellings.count))
         self.translations.validate()
 
     def parameters(self) -> dict[str, Any]:
@@ -181,14 +191,20 @@ class Stage:
         cls, parameters: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
     ) -> "Stage":
         """Return the stage that was stored."""
+        edits = EditModel(parameters["alphabet"], **strip_prefix("edits", arrays))
         return cls(
             Spellings.from_arrays(strip_prefix("spellings", arrays)),
-            EditModel(parameters["alphabet"], **strip_prefix("edits", arrays)),
+            Rarity.from_arrays(strip_prefix("rarity", arrays), edits.space),
+            edits,
             Translations.from_arrays(strip_prefix("lexicon", arrays)),
             Weights(**parameters["weights"]),
             parameters["normalizer"],
             parameters["language"],
         )
+
+
+def _rarity_of(spellings: Spellings, edits: EditModel) -> Rarity:
+    return Rarity.build(spellings.symbols, spellings.start, edits.space)
 
 
 def _rows_of(

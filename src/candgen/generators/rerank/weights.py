@@ -19,7 +19,13 @@ class Weights(NamedTuple):
     - ``frequency``: log(1 + count) of that name;
     - ``popularity``: log(1 + count) of all its names together;
     - ``languages``: how many languages have it;
-    - ``same``: 1 if the mention is one of its names.
+    - ``same``: 1 if the mention is one of its names;
+    - ``cosine``: the cosine of the n-grams of the mention and of a name, rare ones counting more;
+    - ``coverage``: how much of the mention the words of a name explain, rare words counting more;
+    - ``words``: the cosine of the words of the mention and of a name, where words need not be
+      equal, but similar.
+
+    Of the last three, each is that of the name for which it is largest: see ``Rarity``.
     """
 
     score: float
@@ -28,12 +34,24 @@ class Weights(NamedTuple):
     popularity: float
     languages: float
     same: float
+    cosine: float = 0.0
+    coverage: float = 0.0
+    words: float = 0.0
 
 
 DEFAULT_WEIGHTS = Weights(
-    score=1.5, likeness=4.0, frequency=0.2, popularity=0.0, languages=3.0, same=1.5
+    score=0.55,
+    likeness=0.3,
+    frequency=0.1,
+    popularity=0.05,
+    languages=1.5,
+    same=2.0,
+    cosine=0.9,
+    coverage=5.0,
+    words=3.5,
 )
-"""Used without dev queries. Rounded from what was learned for several languages."""
+"""Used without dev queries. Rounded from what was learned for several languages and for several
+kinds of mention: labels, inflected forms, surnames alone, and names with other words around them."""
 
 
 def check_weights(weights: Weights | Mapping[str, float]) -> Weights:
