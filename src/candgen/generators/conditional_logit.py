@@ -11,7 +11,9 @@ STRENGTH = 1.0
 STEPS = 50
 
 
-def learn(features: Floats, starts: Integers, gold: Integers, start: Floats) -> Floats:
+def learn(
+    features: Floats, starts: Integers, gold: Integers, start: Floats, *, strength: float = STRENGTH
+) -> Floats:
     """Return the weights under which the golds are likeliest, held to those that they start from.
 
     Rows ``starts[q]`` to ``starts[q + 1] - 1`` of ``features`` are the choices of group q, and
@@ -32,24 +34,26 @@ def learn(features: Floats, starts: Integers, gold: Integers, start: Floats) -> 
     spread[spread == 0.0] = 1.0
     # Differences to the gold: a feature that is equal in all rows of a group has no effect.
     ahead = (kept - np.repeat(kept[golds], sizes, axis=0)) / spread
-    learned: Floats = _newton(ahead, first, sizes, start * spread) / spread
+    learned: Floats = _newton(ahead, first, sizes, start * spread, strength) / spread
     return learned
 
 
-def _newton(ahead: Floats, first: Integers, sizes: Integers, start: Floats) -> Floats:
+def _newton(
+    ahead: Floats, first: Integers, sizes: Integers, start: Floats, strength: float
+) -> Floats:
     """Minimize by Newton's method, halving steps until they help; the function is convex."""
     weights = start
-    loss, share = _loss(ahead, first, sizes, weights, start)
+    loss, share = _loss(ahead, first, sizes, weights, start, strength)
     for _ in range(STEPS):
         weighted = ahead * share[:, np.newaxis]
         means = np.add.reduceat(weighted, first, axis=0)
-        gradient = means.sum(axis=0) + STRENGTH * (weights - start)
+        gradient = means.sum(axis=0) + strength * (weights - start)
         curvature = _products(weighted, ahead) - _products(means, means)
-        curvature += STRENGTH * np.eye(len(weights))
+        curvature += strength * np.eye(len(weights))
         step = np.linalg.solve(curvature, -gradient)
         size = 1.0
         while True:
-            tried, tried_share = _loss(ahead, first, sizes, weights + size * step, start)
+            tried, tried_share = _loss(ahead, first, sizes, weights + size * step, start, strength)
             if tried <= loss or size < 1e-6:
                 break
             size /= 2
@@ -69,12 +73,12 @@ def _products(one: Floats, other: Floats) -> Floats:
 
 
 def _loss(
-    ahead: Floats, first: Integers, sizes: Integers, weights: Floats, start: Floats
+    ahead: Floats, first: Integers, sizes: Integers, weights: Floats, start: Floats, strength: float
 ) -> tuple[float, Floats]:
     """Return minus the log-likelihood plus the penalty, and the probability of each row."""
     value = np.einsum("ri,i->r", ahead, weights)
     most = np.maximum.reduceat(value, first)
     raised = np.exp(value - np.repeat(most, sizes))
     total = np.add.reduceat(raised, first)
-    loss = float((np.log(total) + most).sum() + STRENGTH / 2 * ((weights - start) ** 2).sum())
+    loss = float((np.log(total) + most).sum() + strength / 2 * ((weights - start) ** 2).sum())
     return loss, raised / np.repeat(total, sizes)

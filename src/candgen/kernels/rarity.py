@@ -31,6 +31,7 @@ def next_word(symbols, at, end, space):
 
 @inner_kernel
 def extend(code, symbol):
+    """Return the code of symbols with one more."""
     return (code ^ np.uint64(symbol + 1)) * np.uint64(FACTOR)
 
 
@@ -104,24 +105,26 @@ def count_codes(symbols, starts, space, table):
         start, end = np.int64(starts[name]), np.int64(starts[name + 1])
         for at in range(ngrams_of_text(symbols, start, end, space, codes)):
             table[place(codes[at], table)] += 1
-        at = start
+        last = start
         while True:
-            first, at = next_word(symbols, at, end, space)
-            if first == at:
+            first, last = next_word(symbols, last, end, space)
+            if first == last:
                 break
             code = np.uint64(PREFIX_SEED)
-            for inside in range(first, at):
+            for inside in range(first, last):
                 code = extend(code, np.int64(symbols[inside]))
-                if inside - first >= MIN_PREFIX - 1 or inside == at - 1:
+                if inside - first >= MIN_PREFIX - 1 or inside == last - 1:
                     table[place(spread(code), table)] += 1
 
 
 @kernel
 def _most_codes(starts):
     """Return a number of codes that no name exceeds."""
-    longest = 0
+    longest = np.int64(0)
     for name in range(len(starts) - 1):
-        longest = max(longest, np.int64(starts[name + 1]) - np.int64(starts[name]))
+        length = np.int64(starts[name + 1]) - np.int64(starts[name])
+        if length > longest:
+            longest = length
     return codes_room(longest)
 
 

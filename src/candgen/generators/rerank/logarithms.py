@@ -14,8 +14,8 @@ STEPS_PER_DOUBLING = 8
 
 def encode_logarithm(counts: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """Return the logarithms of 1 + count as they are stored."""
-    steps = np.minimum(np.rint(STEPS_PER_DOUBLING * np.log2(1.0 + counts)), 255)
-    return steps.astype(np.uint8)
+    steps: npt.NDArray[np.float64] = np.rint(STEPS_PER_DOUBLING * np.log2(1.0 + counts))
+    return np.minimum(steps, 255).astype(np.uint8)
 
 
 def decode_logarithm(stored: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

@@ -1,6 +1,7 @@
-"""Pairs of names of the same entity in two languages, from which the second stage learns."""
+"""Pairs of names of the same entity, mostly in two languages: the second stage learns from them."""
 
 from collections import Counter
+from itertools import product
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -8,6 +9,8 @@ import pyarrow.compute as pc
 MAX_EDIT_NAMES, MAX_WORD_NAMES = 30, 4
 """Limits for the names of an entity in one table: some have thousands, and pairs are products. The
 first few names are translations of each other more often than the rest."""
+MAX_VARIANTS = 8
+"""The most names of an entity in a table that has no other table beside it."""
 MAX_EDIT_PAIRS, MAX_WORD_PAIRS = 30_000, 100_000
 """Limits for the pairs; of more, evenly spaced ones are taken."""
 
@@ -19,11 +22,25 @@ Names = dict[str, list[tuple[int, str]]]
 def edit_pairs(rows: pa.Table, *, joint: bool) -> Pairs:
     """Return names of one entity in two tables; if joint, table 0 is the target, and comes first.
 
-    Where there are too many, those of entities that are spread evenly over the sorted ids.
+    Without a target and with one table only, the names are its own variants: Chaikovsky and
+    Tschaikowski also tell which letters stand for each other. Where there are too many, those of
+    entities that are spread evenly over the sorted ids.
     """
+    if not joint and len(rows["table"].unique()) == 1:
+        return _variants(rows)
     few = _spread(_shared(rows, joint=joint), MAX_EDIT_PAIRS)
     names = _named(rows, few, MAX_EDIT_NAMES)
     return _paired(few, names, names, MAX_EDIT_PAIRS, joint=joint)
+
+
+def _variants(rows: pa.Table) -> Pairs:
+    """Return all pairs of names of an entity that has several, also each name with itself."""
+    sizes = rows.group_by("entity").aggregate([("text", "count_distinct")])
+    several = sizes.filter(pc.greater(sizes["text_count_distinct"], 1))["entity"].to_pylist()
+    few = _spread(sorted(several), MAX_EDIT_PAIRS)
+    named = _named(rows, few, MAX_VARIANTS)
+    spelled = (sorted({text for _, text in named[entity]}) for entity in few)
+    return _thin([pair for texts in spelled for pair in product(texts, texts)], MAX_EDIT_PAIRS)
 
 
 def word_entities(rows: pa.Table, *, joint: bool) -> pa.Array:
@@ -93,4 +110,9 @@ def _paired(entities: list[str], names: Names, others: Names, most: int, *, join
                 if other != table
             }
         )
+    return _thin(pairs, most)
+
+
+def _thin(pairs: Pairs, most: int) -> Pairs:
+    """Return at most so many pairs, evenly spaced."""
     return pairs[:: -(-len(pairs) // most) or 1]

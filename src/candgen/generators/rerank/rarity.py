@@ -45,7 +45,7 @@ class Rarity:
         ``symbols[start[i]:start[i + 1]]`` are those of name i.
         """
         space = space or NO_SPACE
-        bits = min(max(int(len(symbols)).bit_length(), MIN_BITS), MAX_BITS)
+        bits = min(max(len(symbols).bit_length(), MIN_BITS), MAX_BITS)
         counts = np.zeros(1 << bits, np.uint32)
         kernels.count_codes(symbols, start, space, counts)
         table = encode_logarithm(counts)
@@ -83,11 +83,13 @@ class Rarity:
 
 def _ngram_weights(names: int) -> npt.NDArray[np.float64]:
     """Return the weight of each code of a count."""
-    return 1.0 + np.maximum(np.log1p(names) - _every_logarithm(), 0.0)
+    weights: npt.NDArray[np.float64] = 1.0 + np.maximum(np.log1p(names) - _every_logarithm(), 0.0)
+    return weights
 
 
 def _word_weights(names: int) -> npt.NDArray[np.float64]:
-    return np.maximum(np.log(names + 2.0) - _every_logarithm(), MIN_WORD_WEIGHT)
+    weights: npt.NDArray[np.float64] = np.log(names + 2.0) - _every_logarithm()
+    return np.maximum(weights, MIN_WORD_WEIGHT)
 
 
 def _every_logarithm() -> npt.NDArray[np.float64]:

@@ -18,6 +18,7 @@ from candgen.generators.pivot.pivot_token_index import IndexParameters, PivotTok
 from candgen.generators.rerank.candidate_pool import CandidatePool
 from candgen.generators.rerank.explanation import RerankExplanation, explain
 from candgen.generators.rerank.first_stage import number_entities, read_tables
+from candgen.generators.rerank.simulated_mentions import simulate_mentions
 from candgen.generators.rerank.stage import Stage
 from candgen.generators.rerank.weights import Weights, check_weights, learn_weights
 from candgen.protocols import (
@@ -233,13 +234,17 @@ class Rerank(IndexBase):
         return made._set(**{**vars(self), **changes})
 
     def _learn_weights(self, dev: list[Query], target: MentionTable | None) -> "Rerank":
-        """Return the generator with weights from the dev queries whose gold the pool has."""
+        """Return the generator with weights from the dev queries whose gold the pool has.
+
+        Each query is also asked as it might stand in a text: see ``simulate_mentions``.
+        """
         _warn_of_leaks(dev, target)
-        pool = self._pool([query.mention for query in dev], self.depth)
-        rows = [pool.row_of(number, query.entity) for number, query in enumerate(dev)]
+        asked = [*dev, *simulate_mentions(dev)]
+        pool = self._pool([query.mention for query in asked], self.depth)
+        rows = [pool.row_of(number, query.entity) for number, query in enumerate(asked)]
         gold = np.array([-1 if row is None else row for row in rows], np.int64)
         weights = learn_weights(pool.values, pool.starts, gold)
-        return self.with_weights(weights, queries=int(np.count_nonzero(gold >= 0)))
+        return self.with_weights(weights, queries=int(np.count_nonzero(gold[: len(dev)] >= 0)))
 
     @property
     def weights(self) -> Weights:

@@ -50,8 +50,11 @@ DEFAULT_WEIGHTS = Weights(
     coverage=5.0,
     words=3.5,
 )
-"""Used without dev queries. Rounded from what was learned for several languages and for several
-kinds of mention: labels, inflected forms, surnames alone, and names with other words around them."""
+"""Used without dev queries. Rounded from what was learned for several languages and kinds of
+mention: labels, inflected forms, surnames alone, names with other words around them."""
+PRIOR_STRENGTH = 200.0
+"""Strength of the default weights beside dev queries: as strong as so many of them. Dev queries are
+of one kind of mention; what is asked later may be of another."""
 
 
 def check_weights(weights: Weights | Mapping[str, float]) -> Weights:
@@ -77,4 +80,7 @@ def learn_weights(
     Rows ``starts[q]`` to ``starts[q + 1] - 1`` of ``features`` are the candidates of query q, and
     ``gold[q]`` the row of its gold, -1 if it is not among them: see ``conditional_logit``.
     """
-    return Weights(*conditional_logit.learn(features, starts, gold, np.array(fixed)).tolist())
+    learned = conditional_logit.learn(
+        features, starts, gold, np.array(fixed), strength=PRIOR_STRENGTH
+    )
+    return Weights(*learned.tolist())
