@@ -113,6 +113,18 @@ CHANGES = [
     ("rerank", "stage.edits.change", zeros),  # logarithms of 0 would lead outside a table
     ("rerank", "stage.edits.common", zeros),
     ("rerank", "stage.lexicon.probability", last_doubled),
+    ("rerank", "stage.rarity.table", lambda array: array[:-1]),  # no power of two
+    ("rerank", "stage.rarity.table", lambda array: array[:512]),  # too few
+    ("rerank", "stage.rarity.table", lambda array: array[:0]),
+    ("rerank", "stage.rarity.table", lambda array: np.zeros(1 << 25, np.uint8)),  # too many
+    ("rerank", "stage.rarity.table", lambda array: array.astype(np.uint32)),  # no codes
+    ("rerank", "stage.rarity.table", lambda array: array.reshape(-1, 1)),
+    ("rerank", "stage.rarity.length", value(0, np.nan)),
+    ("rerank", "stage.rarity.length", value(0, np.inf)),
+    ("rerank", "stage.rarity.length", value(1, -1.0)),
+    ("rerank", "stage.rarity.length", last_doubled),
+    ("rerank", "stage.rarity.length", lambda array: array[:-1]),
+    ("rerank", "stage.rarity.length", lambda array: array.astype(np.float64)),
     ("rerank", "part0.blocks.listed", value(0, 2**32 - 1)),
     ("cascade", "part1.blocks.child", zeros),
 ]

@@ -18,7 +18,7 @@ from tests.support.paper_world import TABLES
 def test_info_for_programs(cli, world, index):
     found = json.loads(cli("info", index, "--format", "json").out)
     assert found["kind"] == "pti"
-    assert found["format_version"] == 3
+    assert found["format_version"] == 4
     assert found["verified"] is False
     assert found["language"] == "fo"
     assert found["languages"]["is"] == {

@@ -6,8 +6,11 @@ end, so that nothing has to be scaled.
 
 import decimal
 import math
+import struct
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 DIGITS = decimal.Context(prec=34, Emin=-999_999, Emax=999_999)
@@ -17,6 +20,10 @@ Path = list[tuple[str, str]]
 """Ways of copying: (before, after), one of them empty where a symbol comes or goes."""
 Names = Mapping[str, Mapping[str, int]]
 """The spellings of each entity, with their counts."""
+Part = tuple[str, tuple[int, ...]]
+"""An n-gram or a beginning of a word, in numbers of symbols: the kind, and which symbols."""
+BOUNDARY = 256
+SEEDS = {"n-gram": 0xCBF29CE484222325, "beginning": 0x9E3779B97F4A7C15}
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,14 @@ class NaiveModel:
         return self.drop[before] if not after else self.change[before, after]
 
     def probability(self, query: str, name: str) -> decimal.Decimal:
-        """P(query | name): ``table[i][j]`` is that of the first i symbols becoming the first j."""
+        """P(query | name)."""
+        return self.probabilities(query, name)[-1]
+
+    def probabilities(self, query: str, name: str) -> list[decimal.Decimal]:
+        """P(beginning | name) of every beginning of the query, also of the empty one.
+
+        ``table[i][j]`` is the probability that the first i symbols become the first j.
+        """
         a, b = self.known(name), self.known(query)
         exact = {each: decimal.Decimal(self.step(*each)) for each in _steps(a, b)}
         table = [[decimal.Decimal(0)] * (len(b) + 1) for _ in range(len(a) + 1)]
@@ -61,7 +75,24 @@ class NaiveModel:
                         table[i][j] += table[i][j - 1] * exact["", b[j - 1]]
                     if i and j:
                         table[i][j] += table[i - 1][j - 1] * exact[a[i - 1], b[j - 1]]
-        return table[-1][-1]
+        return table[-1]
+
+    def word_likelihood(self, word: str, other: str) -> float:
+        """log of how much likelier a word is as another, maybe with an ending, than by itself."""
+        with decimal.localcontext(DIGITS):
+            total, made_up = decimal.Decimal(0), decimal.Decimal(1)
+            for kept, likely in enumerate(self.probabilities(word, other)):
+                if kept:
+                    made_up *= decimal.Decimal(self.common[self.known(word)[kept - 1]])
+                added = len(word) - kept
+                ending = decimal.Decimal("0.125") * decimal.Decimal("0.8") ** added if added else 1
+                total += ending * likely / made_up
+            return float(total.ln())
+
+    def word_similarity(self, word: str, other: str) -> float:
+        """Of a word of a mention and a word of a name: 1 for what is as likely as the same word."""
+        itself = max(self.word_likelihood(word, word), 1e-6)
+        return min(max(self.word_likelihood(word, other) / itself, 0.0), 1.0)
 
     def similarity(self, query: str, name: str) -> float:
         """log (P(query | name) / P(query)) / length, at least 0."""
@@ -93,6 +124,127 @@ def logarithm(count: int) -> float:
     return round(8 * math.log2(1 + count)) * math.log(2) / 8
 
 
+def hashed(part: Part) -> int:
+    """The hash of 64 bits by which the library counts."""
+    kind, symbols = part
+    code = SEEDS[kind]
+    for symbol in symbols:
+        code = (code ^ (symbol + 1)) * 0x100000001B3 % 2**64
+    code = (code ^ code >> 29) * 0xBF58476D1CE4E5B9 % 2**64
+    return code ^ code >> 32
+
+
+@dataclass(frozen=True)
+class NaiveRarity:
+    """How often n-grams and beginnings of words occur in all names of an index.
+
+    In a table of so many ``places``, parts whose hashes share a place are counted together. None
+    counts every part by itself.
+    """
+
+    model: NaiveModel
+    names: Sequence[str]
+    places: int | None = None
+    share: float = 0.0
+    """The part of the largest cosine of an entity's names that a name needs to be compared."""
+
+    def words(self, text: str) -> list[str]:
+        """Texts are one word if no name has a space."""
+        every = text.split(" ") if " " in self.model.add else [text]
+        return [word for word in every if word]
+
+    def numbers(self, text: str) -> tuple[int, ...]:
+        """Symbols by their place in the alphabet, whose first stands for all others."""
+        places = {symbol: place for place, symbol in enumerate(self.model.add)}
+        return tuple(places[symbol] for symbol in self.model.known(text))
+
+    def ngrams(self, text: str) -> list[Part]:
+        """The n-grams of all words, as often as they occur."""
+        every = ((BOUNDARY, *self.numbers(word), BOUNDARY) for word in self.words(text))
+        return [
+            ("n-gram", marked[first:last])
+            for marked in every
+            for first in range(len(marked))
+            for last in range(first + 2, min(first + 5, len(marked)) + 1)
+            if 0 not in marked[first:last]
+        ]
+
+    def beginnings(self, text: str) -> list[Part]:
+        """The beginnings of all words: those of three or more symbols, or all of a shorter word."""
+        return [
+            ("beginning", self.numbers(word)[:length])
+            for word in self.words(text)
+            for length in range(min(3, len(word)), len(word) + 1)
+        ]
+
+    def place(self, part: Part) -> Part | int:
+        return part if self.places is None else hashed(part) % self.places
+
+    @cached_property
+    def counts(self) -> Counter[Part | int]:
+        """How often what stands at each place occurs in names."""
+        return Counter(
+            self.place(part)
+            for name in self.names
+            for part in (*self.ngrams(name), *self.beginnings(name))
+        )
+
+    def logarithm(self, part: Part) -> float:
+        return logarithm(self.counts[self.place(part)])
+
+    def ngram_weight(self, part: Part) -> float:
+        return 1.0 + max(math.log(1 + len(self.names)) - self.logarithm(part), 0.0)
+
+    def word_weight(self, word: str) -> float:
+        """That of its beginning: three fourths of it, and at least three symbols."""
+        kept = max(3, len(word) - len(word) // 4)
+        part = ("beginning", self.numbers(word)[:kept])
+        return max(math.log(len(self.names) + 2) - self.logarithm(part), 0.1)
+
+    def length(self, text: str) -> float:
+        """Of the vector of distinct n-grams."""
+        return math.sqrt(math.fsum(self.ngram_weight(each) ** 2 for each in {*self.ngrams(text)}))
+
+    def cosine(self, text: str, name: str) -> float:
+        """Of the n-grams of both, where the length of a name is stored as a float32."""
+        shared = {*self.ngrams(text)} & {*self.ngrams(name)}
+        if not shared:
+            return 0.0
+        (stored,) = struct.unpack("f", struct.pack("f", self.length(name)))
+        product_ = math.fsum(self.ngram_weight(each) ** 2 for each in shared)
+        return min(product_ / (self.length(text) * stored), 1.0)
+
+    def compared(self, text: str, mine: Sequence[str]) -> list[str]:
+        """Those names of an entity whose cosine is not far below the largest."""
+        cosines = [self.cosine(text, name) for name in mine]
+        least = self.share * max(cosines)
+        return [name for name, alike in zip(mine, cosines, strict=True) if alike >= least]
+
+    def partners(self, word: str, name: str) -> list[tuple[float, float]]:
+        """(similarity, weight) of the words of a name, the most similar first."""
+        others = self.words(name)
+        found = [(self.model.word_similarity(word, v), self.word_weight(v)) for v in others]
+        return sorted(found, key=lambda each: -each[0])
+
+    def match(self, text: str, name: str) -> tuple[float, float]:
+        """How much of a text the words of a name explain, and the cosine of their words."""
+        mine, theirs = ([self.word_weight(w) for w in self.words(x)] for x in (text, name))
+        if not mine or not theirs:
+            return 0.0, 0.0
+        best = [self.partners(word, name)[0] for word in self.words(text)]
+        explained = math.fsum(w * like for w, (like, _) in zip(mine, best, strict=True))
+        shared = math.fsum(w * like * v for w, (like, v) in zip(mine, best, strict=True))
+        return explained / math.fsum(mine), shared / (math.hypot(*mine) * math.hypot(*theirs))
+
+    def is_doubtful(self, text: str, name: str) -> bool:
+        """Whether words of different weights are so equally similar that rounding decides."""
+        for word in self.words(text):
+            (like, weight), *others = self.partners(word, name) or [(0.0, 0.0)]
+            if any(like - other < 1e-9 < like and w != weight for other, w in others):
+                return True
+        return False
+
+
 @dataclass(frozen=True)
 class NaiveStage:
     """Names of entities after the normalizer, how many languages have them, and the weights."""
@@ -101,13 +253,15 @@ class NaiveStage:
     names: Names
     languages: Mapping[str, int]
     weights: Sequence[float]
+    rarity: NaiveRarity
 
     def features(self, text: str, entity: str, ratio: float) -> list[float]:
         """The properties of a candidate whose score is so much of the best one's."""
         mine = self.names.get(entity, {})
         if not mine:
-            return [math.log(ratio), 0.0, 0.0, 0.0, 0.0, 0.0]
-        listed = sorted(mine, key=lambda name: (-mine[name], name.encode()))
+            return [math.log(ratio), *[0.0] * 8]
+        every = sorted(mine, key=lambda name: (-mine[name], name.encode()))
+        listed = self.rarity.compared(text, every)
         alike = [self.model.probability(text, name) for name in listed]
         best = listed[alike.index(max(alike))]
         known = OTHER not in self.model.known(text)
@@ -118,18 +272,22 @@ class NaiveStage:
             logarithm(sum(mine.values())),
             math.log1p(self.languages[entity]),
             float(bool(text) and known and text in mine),
+            max(self.rarity.cosine(text, name) for name in mine),
+            *map(max, zip(*(self.rarity.match(text, name) for name in listed), strict=True)),
         ]
 
     def value(self, features: Sequence[float]) -> float:
         return math.fsum(w * x for w, x in zip(self.weights, features, strict=True))
 
-    def compared(
-        self, text: str, answer: Sequence[tuple[str, float]]
-    ) -> dict[str, tuple[float, float, float]]:
-        """Share of the best score, likeness and frequency of the candidates of one text."""
+    def is_doubtful(self, text: str) -> bool:
+        """Whether the words of a text have partners between which rounding decides."""
+        every = (name for mine in self.names.values() for name in mine)
+        return any(self.rarity.is_doubtful(text, name) for name in every)
+
+    def compared(self, text: str, answer: Sequence[tuple[str, float]]) -> dict[str, list[float]]:
+        """The properties of the candidates of one text."""
         most = max((score for _, score in answer), default=1.0)
-        rows = ((entity, self.features(text, entity, score / most)) for entity, score in answer)
-        return {entity: (row[0], row[1], row[2]) for entity, row in rows}
+        return {entity: self.features(text, entity, score / most) for entity, score in answer}
 
     def candidates(
         self,
@@ -149,16 +307,13 @@ class NaiveStage:
         moved = []
         for entity in {**mine, **theirs}:
             found = [each[entity] for each in (mine, theirs) if entity in each]
-            row = self.features(text, entity, 1.0)
-            row[0] = max(share for share, _, _ in found)
             # Where both are as like, the mention counts; where only the translation found it, it is
             # not compared with the mention.
-            row[1], row[2] = next(
-                (alike, often)
-                for _, alike, often in found
-                if alike == max(like for _, like, _ in found)
-            )
-            row[5] = row[5] if entity in mine else 0.0
+            alike = max(row[1] for row in found)
+            row = list(next(row for row in found if row[1] == alike))
+            for better in (0, 6, 7, 8):
+                row[better] = max(each[better] for each in found)
+            row[5] = mine[entity][5] if entity in mine else 0.0
             v = self.value(row)
             moved.append((entity, 1 + (1 + v / (1 + abs(v))) / 2))
         moved.sort(key=lambda each: (-each[1], len(each[0]), each[0]))

@@ -15,6 +15,8 @@ from candgen.kernels.word_match import cosine, last_row_of_text, match_words, pr
 SCORE, SIMILARITY, FREQUENCY, POPULARITY, LANGUAGES, SAME, COSINE, COVERAGE, WORDS = range(9)
 """Columns of the properties: those of ``Weights``."""
 COLUMNS = 9
+MIN_COSINE_SHARE = 0.4
+"""The part of the largest cosine of an entity's names that a name needs to be compared further."""
 MIN_SCORE_SHARE = 1e-300
 """A score that is less of the best one counts as so much: its logarithm must be finite."""
 
@@ -83,34 +85,45 @@ def _equal(symbols, start, end, text):
 
 
 @inner_kernel
-def _compare(asked, e, names, rarity, ratios, values):
+def _compare(asked, e, turn, names, rarity, ratios, alike, values):
     """Write the properties of an entity for a text; returns its most similar name, or -1.
 
     The similarity is log (P(text | name) / P(text)) / length of the text, with ``ratios`` as
     ``likelihood`` takes them: 0 where a name tells nothing. Of cosine, coverage and words, each is
-    that of the name for which it is largest.
+    that of the name for which it is largest. Names whose cosine is far below the entity's largest
+    are not looked at any further. ``alike`` has room for a number for each name, and ``turn`` is
+    another number for each comparison.
     """
     values[SIMILARITY:] = 0.0
     if e < 0:
         return -1
     values[POPULARITY] = names.logarithm[names.popularity[e]]
     values[LANGUAGES] = names.number_logarithm[names.languages[e]]
-    text = asked.text
+    text, symbols = asked.text, names.symbols
     if len(text) == 0:
         return -1
-    most, best = -np.inf, -1
-    for n in range(np.int64(names.first[e]), np.int64(names.first[e + 1])):
+    after, number = np.int64(names.first[e]), np.int64(names.first[e + 1] - names.first[e])
+    for i in range(number):
+        n = after + i
         start, end = np.int64(names.start[n]), np.int64(names.start[n + 1])
-        scale = last_row_of_text(asked, names.symbols, start, end, ratios)
+        alike[i] = cosine(
+            asked, (turn << 32) + i, symbols, start, end, rarity.space, names.length[n]
+        )
+        values[COSINE] = max(values[COSINE], alike[i])
+    most, best = -np.inf, -1
+    for i in range(number):
+        if alike[i] < MIN_COSINE_SHARE * values[COSINE]:
+            continue
+        n = after + i
+        start, end = np.int64(names.start[n]), np.int64(names.start[n + 1])
+        scale = last_row_of_text(asked, symbols, start, end, ratios)
         likely = asked.row[len(text)]
         value = scale + np.log(likely) if likely > 0.0 else -np.inf
         if best < 0 or value > most:  # among equals the first, which is the most frequent
             most, best = value, n
-        if values[SAME] == 0.0 and _equal(names.symbols, start, end, text):
+        if values[SAME] == 0.0 and _equal(symbols, start, end, text):
             values[SAME] = 1.0
-        alike = cosine(asked, n, names.symbols, start, end, rarity.space, names.length[n])
-        explained, shared = match_words(asked, scale, names.symbols, start, end, ratios, rarity)
-        values[COSINE] = max(values[COSINE], alike)
+        explained, shared = match_words(asked, scale, symbols, start, end, ratios, rarity)
         values[COVERAGE] = max(values[COVERAGE], explained)
         values[WORDS] = max(values[WORDS], shared)
     values[SIMILARITY] = max(most, 0.0) / len(text)
@@ -127,13 +140,20 @@ def _compare_all(found, i, number, spelling_of, names, rarity, ratios, rows, fir
         entities[at] = spelling_of[found.place[i, at]]
     _prefetch_names(names, entities)
     asked = prepare(text, ratios, rarity)
+    most = np.int64(0)
+    for e in entities:
+        if e >= 0:
+            most = max(most, np.int64(names.first[e + 1]) - np.int64(names.first[e]))
+    alike = np.empty(most, np.float64)
     top = 0.0
     for at in range(number):
         top = max(top, found.score[i, at])
     for at in range(number):
         values = rows.values[first + at]
         rows.place[first + at] = found.place[i, at]
-        rows.best[first + at] = _compare(asked, entities[at], names, rarity, ratios, values)
+        rows.best[first + at] = _compare(
+            asked, entities[at], at, names, rarity, ratios, alike, values
+        )
         values[SCORE] = np.log(max(found.score[i, at] / top, MIN_SCORE_SHARE))
 
 

@@ -50,7 +50,7 @@ class Asked(NamedTuple):
     slots: np.ndarray  # distinct n-grams by hash: their numbers, or -1
     ngrams: np.ndarray  # their codes
     weight: np.ndarray  # their weights, squared
-    used: np.ndarray  # the last name that had each
+    used: np.ndarray  # the last turn in which a name had each
     start: np.ndarray  # of words
     end: np.ndarray
     rare: np.ndarray  # weights of words
@@ -151,8 +151,11 @@ def _with_ending(scale, row, length):
 
 
 @inner_kernel
-def cosine(asked, name, symbols, start, end, space, length):
-    """Return the cosine of mention and name number ``name``, whose vector has this ``length``."""
+def cosine(asked, turn, symbols, start, end, space, length):
+    """Return the cosine of the mention and a name whose vector has this ``length``.
+
+    ``turn`` is another number for each name that the mention is compared with.
+    """
     if not (length > 0.0 and asked.length > 0.0):
         return 0.0
     shared, at = 0.0, start
@@ -160,18 +163,16 @@ def cosine(asked, name, symbols, start, end, space, length):
         begin, at = next_word(symbols, at, end, space)
         if begin == at:
             return min(shared / (asked.length * length), 1.0)
-        for first in range(at - begin + 2):  # as ngrams_of_word, without writing them
-            code = np.uint64(SEED)
-            for last in range(first, min(first + LONGEST, at - begin + 2)):
-                symbol = symbol_of_word(symbols, begin, at, last)
-                if symbol < 0:
+        for first in range(at - begin + 1):
+            code = extend(np.uint64(SEED), symbol_of_word(symbols, begin, at, first))
+            for last in range(first + 1, min(first + LONGEST, at - begin + 2)):
+                code = extend(code, symbol_of_word(symbols, begin, at, last))
+                found = asked.slots[_slot(asked.slots, asked.ngrams, spread(code))]
+                if found < 0:  # the mention has none that begins so; nor has any a symbol 0
                     break
-                code = extend(code, symbol)
-                if last > first:
-                    found = asked.slots[_slot(asked.slots, asked.ngrams, spread(code))]
-                    if found >= 0 and asked.used[found] != name:
-                        asked.used[found] = name
-                        shared += asked.weight[found]
+                if asked.used[found] != turn:
+                    asked.used[found] = turn
+                    shared += asked.weight[found]
 
 
 @inner_kernel

@@ -37,7 +37,8 @@ def test_what_only_the_translation_finds_is_not_called_the_same():
     both = Rerank(first, pivots={"en": words}, target=own, depth=4)
     assert both.stage.translate(["x"]) == ["b"]
     told = {e: both.explain("x", e) for e in ("Q5", "Q6")}
-    same = {e: each.properties[-1].value for e, each in told.items()}
+    properties = {e: {p.name: p.value for p in each.properties} for e, each in told.items()}
+    same = {e: each["same"] for e, each in properties.items()}
     assert same == {"Q5": 0.0, "Q6": 1.0}
     assert (told["Q5"].before, told["Q6"].before) == (0, 1)
     assert (told["Q5"].translation, told["Q6"].translation) == ("b", None)

@@ -107,7 +107,14 @@ def test_damaged_files_are_told_of(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "lost", ["stage.spellings.first", "stage.edits.change", "stage.spellings.entity.offsets"]
+    "lost",
+    [
+        "stage.spellings.first",
+        "stage.edits.change",
+        "stage.spellings.entity.offsets",
+        "stage.rarity.table",
+        "stage.rarity.length",
+    ],
 )
 def test_an_array_that_is_not_there(tmp_path, lost):
     contents = Rerank(pti()).contents()

@@ -61,6 +61,24 @@ def test_weights_are_learned_from_what_the_translation_finds():
     assert rerank(first, dev=dev, depth=300).learned["queries"] == 0  # beyond its own half
 
 
+@pytest.mark.parametrize("entity", ["Q3", "Q6", "Q1"])
+def test_of_mention_and_translation_the_better_counts(entity):
+    """Lena River is like the translation, Nadia like the mention; each was found by both."""
+    found = [("Q3", 2.0), ("Q6", 1.0), ("Q1", 0.5)]
+    first = Asked(नदी=found, river=found[::-1], River=found[::-1])
+    alone, both = rerank(first, depth=1), rerank(first, depth=6)
+    # A depth of 1 is not shared, so that only this entity is compared with the mention alone.
+    alone = alone.with_first_stage(Asked(नदी=[(entity, dict(found)[entity])], River=[]))
+    other = rerank(Asked(River=found[::-1]), depth=6).explain("Lena River", entity)
+    mention = alone.explain("लेना नदी", entity)
+    assert (mention.translation, other.translation) == (None, None)
+    told = {each.name: each.value for each in both.explain("लेना नदी", entity).properties}
+    apart = [{p.name: p.value for p in each.properties} for each in (mention, other)]
+    for name in ("likeness", "cosine", "coverage", "words"):
+        assert told[name] == pytest.approx(max(each[name] for each in apart), abs=1e-12)
+    assert apart[0]["cosine"] != apart[1]["cosine"]
+
+
 def test_rules_hold_and_files_keep_it(tmp_path):
     asked = ["लेना नदी", "नदी", "अमूर नदी", "Volga", "", "😀 नदी", "नदी " * 50]
     both = rerank(pti(), depth=3)

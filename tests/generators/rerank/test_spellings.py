@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from candgen import MentionTable
 from candgen.generators.rerank.edit_model import EditModel
-from candgen.generators.rerank.spellings import Spellings, decode_logarithm, normalized_rows
+from candgen.generators.rerank.logarithms import decode_logarithm
+from candgen.generators.rerank.spellings import Spellings, normalized_rows
 from candgen.text.normalize import normalize
 from tests.support.worlds import ENTITIES, mentions, tables
 

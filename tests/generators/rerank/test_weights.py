@@ -9,8 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from candgen.generators.conditional_logit import STRENGTH
-from candgen.generators.rerank.weights import DEFAULT_WEIGHTS, Weights, learn_weights
+from candgen.generators.rerank.weights import (
+    DEFAULT_WEIGHTS,
+    PRIOR_STRENGTH,
+    Weights,
+    learn_weights,
+)
 
 SIZE = len(Weights._fields)
 
@@ -34,7 +38,8 @@ def loss(weights, features, starts, gold):
     ]
     spread = features[np.concatenate(rows)].std(axis=0)
     spread[spread == 0] = 1.0
-    total = STRENGTH / 2 * (((np.array(weights) - np.array(DEFAULT_WEIGHTS)) * spread) ** 2).sum()
+    moved = (np.array(weights) - np.array(DEFAULT_WEIGHTS)) * spread
+    total = PRIOR_STRENGTH / 2 * (moved**2).sum()
     for some, g in zip(rows, gold[gold >= 0], strict=True):
         values = [math.fsum(x * w for x, w in zip(features[r], weights, strict=True)) for r in some]
         most = max(values)

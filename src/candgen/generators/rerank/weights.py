@@ -25,7 +25,8 @@ class Weights(NamedTuple):
     - ``words``: the cosine of the words of the mention and of a name, where words need not be
       equal, but similar.
 
-    Of the last three, each is that of the name for which it is largest: see ``Rarity``.
+    Of the last three, each is that of the name for which it is largest: see ``Rarity``. Names whose
+    cosine is less than 0.4 of the entity's largest are compared by cosine only.
     """
 
     score: float
