@@ -13,6 +13,7 @@ from zlib import crc32
 
 from candgen.generators.calibration import Calibration
 from candgen.generators.pivot.explanation import Shares
+from candgen.generators.promise import Promise
 from candgen.generators.registry import open_stored
 from candgen.protocols import Explains, ScoreBreakdown, covers, entity_ids_of, first_stage_of
 from candgen.storage import index_folder
@@ -159,6 +160,7 @@ class LoadedIndex:
         """Return what clients may know of the index."""
         entities = entity_ids_of(self.generator)
         table = self.descriptions
+        promise = Promise.from_stored(self.stored)
         return {
             "name": self.name,
             "kind": self.stored.kind,
@@ -171,6 +173,7 @@ class LoadedIndex:
             "lam": self.lam,
             "explains": isinstance(self.generator, Explains),
             "calibrated_on": Calibration.from_stored(self.stored).queries,
+            "promise": None if promise is None else promise.as_json(),
             "types": 0 if table is None else len(table.types),
             "described": 0 if table is None else len(table.entities),
             "bytes": sum(self.stored.sizes.values()),

@@ -1,0 +1,100 @@
+"""Without labels, one pivot plays the target: its names are hidden, and the others are its pivots.
+
+The pivot whose names are most similar to the target's is the best imitation of the target that
+there is. What is best for finding its names with the other pivots is chosen for the target.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from candgen.evaluation.pivot_ranking import PivotRanking
+from candgen.evaluation.shuffle import shuffle_keys
+from candgen.generators.promise import Promise
+from candgen.protocols import Training
+from candgen.tables.mention_table import MentionTable
+from candgen.tables.queries import HARD, Query
+
+STAND_IN_QUERIES = 1000
+MIN_STAND_IN_ENTITIES = 60
+"""With fewer, neither half of the queries would show anything."""
+STREAM = 3
+"""Of random numbers; a split has those below."""
+
+
+class StandIn(NamedTuple):
+    """A pivot that plays the target.
+
+    Attributes:
+        language: Its code.
+        training: The other pivots, with the queries to choose on as dev.
+        queries: The queries to calibrate and to measure on; no entity is in both.
+    """
+
+    language: str
+    training: Training
+    queries: list[Query]
+
+    def complete(self, alpha: float | Mapping[str, float]) -> dict[str, float]:
+        """Return alphas of all pivots: no pivot has a larger one than the stand-in."""
+        pivots = self.training.pivots
+        alphas = dict(alpha) if isinstance(alpha, Mapping) else dict.fromkeys(pivots, alpha)
+        largest = max(alphas.values())
+        return {
+            self.language: 1.0,
+            **{pivot: value / largest for pivot, value in alphas.items() if largest},
+        }
+
+
+def choose_stand_in(
+    ranking: PivotRanking, pivots: Mapping[str, MentionTable], seed: int
+) -> StandIn | None:
+    """Return the chosen pivot of the highest closeness, hidden; None if it would be the only one.
+
+    The queries are up to 1,000 of its names, one of each entity. Those whose entity no other pivot
+    has stay among them: they teach which answers are wrong.
+    """
+    rows = [row for row in ranking.rows if row.language in pivots]
+    able = [row for row in rows if row.entities >= MIN_STAND_IN_ENTITIES]
+    if len(rows) < 2 or not able:
+        return None
+    language = max(able, key=lambda row: (row.closeness, row.coverage)).language
+    queries = draw_queries(pivots[language], seed)
+    others = {name: table for name, table in pivots.items() if name != language}
+    return StandIn(language, Training(others, None, language, dev=queries[::2]), queries[1::2])
+
+
+def draw_queries(table: MentionTable, seed: int, most: int = STAND_IN_QUERIES) -> list[Query]:
+    """Return random names of a table, at most one of each entity, in random order.
+
+    >>> table = MentionTable.from_pairs([("Vín", "Q1741"), ("Wien", "Q1741"), ("Oslo", "Q585")])
+    >>> sorted(query.entity for query in draw_queries(table, seed=0))
+    ['Q1741', 'Q585']
+    """
+    order = np.argsort(shuffle_keys(np.arange(len(table)), seed, STREAM))
+    entities = table.arrow["entity"].combine_chunks().dictionary_encode().indices.to_numpy()
+    first = np.unique(entities[order], return_index=True)[1]
+    chosen = order[np.sort(first)[:most]]
+    columns = table.arrow.select(["mention", "entity"]).take(chosen)
+    pairs = zip(columns["mention"].to_pylist(), columns["entity"].to_pylist(), strict=True)
+    return [Query(mention, entity, HARD) for mention, entity in pairs]
+
+
+def explain_stand_in(stand_in: StandIn, promise: Promise, language: str | None, why: str) -> str:
+    """Return who stood in, and what was found, in some sentences."""
+    target = language or "the target"
+    others = ", ".join(sorted(stand_in.training.pivots))
+    recalls = ", ".join(f"{each:.1f}" for each in promise[2:5])
+    return (
+        f"The target {why}, so {stand_in.language}, whose names are most similar, stood in for "
+        f"it: its names were hidden, and {others} were its pivots. As stand-in it had a recall@1, "
+        f"@10, @30 of {recalls} on {promise.queries:,} names that were not used for any choice; "
+        f"the mean probability of the first candidate is {promise.mean_probability:.1f}%. This is "
+        f"an estimate, not a measurement of {target}."
+    )
+
+
+def known_names(target: MentionTable | Sequence[str]) -> Sequence[str]:
+    """Return the names of a target, whose entities are unknown or too few."""
+    return target.mentions if isinstance(target, MentionTable) else target
