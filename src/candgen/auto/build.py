@@ -145,7 +145,7 @@ def build_auto(
     work = _Work(ranking, reasons, Training(pivots, table, language), first, max_size, exhaustive)
     if folds is not None:
         return work.by_held_back_names(folds)
-    if (stand_in := choose_stand_in(ranking, pivots, seed)) is not None:
+    if (stand_in := choose_stand_in(ranking, pivots, known_names(target), seed)) is not None:
         return work.by_stand_in(stand_in)
     return replace(work, steps=Steps(progress, STEPS_UNTUNED)).by_defaults()
 

@@ -1,16 +1,21 @@
 """Without labels, one pivot plays the target: its names are hidden, and the others are its pivots.
 
 The pivot whose names are most similar to the target's is the best imitation of the target that
-there is. What is best for finding its names with the other pivots is chosen for the target.
+there is. What is best for finding its names with the other pivots is chosen for the target. Its
+names are those of the entities that the target's names probably mean: a language with many names
+has many of entities that hardly anybody writes about, for which other weights are best.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from candgen.evaluation.pivot_ranking import PivotRanking
 from candgen.evaluation.shuffle import shuffle_keys
+from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
 from candgen.generators.promise import Promise
 from candgen.protocols import Training
 from candgen.tables.mention_table import MentionTable
@@ -19,6 +24,9 @@ from candgen.tables.queries import HARD, Query
 STAND_IN_QUERIES = 1000
 MIN_STAND_IN_ENTITIES = 60
 """With fewer, neither half of the queries would show anything."""
+MIN_PREFERRED = 200
+"""With fewer entities that the target's names probably mean, others are added."""
+MAX_NAMES = 2000
 STREAM = 3
 """Of random numbers; a split has those below."""
 
@@ -48,34 +56,51 @@ class StandIn(NamedTuple):
 
 
 def choose_stand_in(
-    ranking: PivotRanking, pivots: Mapping[str, MentionTable], seed: int
+    ranking: PivotRanking, pivots: Mapping[str, MentionTable], names: Sequence[str], seed: int
 ) -> StandIn | None:
     """Return the chosen pivot of the highest closeness, hidden; None if it would be the only one.
 
-    The queries are up to 1,000 of its names, one of each entity. Those whose entity no other pivot
-    has stay among them: they teach which answers are wrong.
+    The queries are up to 1,000 of its names, one of each entity, first those of the entities that
+    ``names`` probably mean. Those whose entity no other pivot has stay among them: they teach which
+    answers are wrong.
     """
     rows = [row for row in ranking.rows if row.language in pivots]
     able = [row for row in rows if row.entities >= MIN_STAND_IN_ENTITIES]
     if len(rows) < 2 or not able:
         return None
     language = max(able, key=lambda row: (row.closeness, row.coverage)).language
-    queries = draw_queries(pivots[language], seed)
+    queries = draw_queries(pivots[language], seed, probable_entities(pivots, names))
     others = {name: table for name, table in pivots.items() if name != language}
     return StandIn(language, Training(others, None, language, dev=queries[::2]), queries[1::2])
 
 
-def draw_queries(table: MentionTable, seed: int, most: int = STAND_IN_QUERIES) -> list[Query]:
+def probable_entities(pivots: Mapping[str, MentionTable], names: Sequence[str]) -> set[str]:
+    """Return the first candidate of each name, of at most 2,000, in an index of all pivots."""
+    index = PivotTokenIndex.build(pivots, alpha=1.0, lam=1.0, normalizer="latin")
+    size = min(len(names), MAX_NAMES)
+    some = [names[at * len(names) // size] for at in range(size)]
+    return {found[0].entity for found in index.candidates(some, k=1) if found}
+
+
+def draw_queries(table: MentionTable, seed: int, preferred: Collection[str] = ()) -> list[Query]:
     """Return random names of a table, at most one of each entity, in random order.
+
+    Of more than ``STAND_IN_QUERIES`` entities the preferred ones are taken; others only as far as
+    those are fewer than ``MIN_PREFERRED``.
 
     >>> table = MentionTable.from_pairs([("Vín", "Q1741"), ("Wien", "Q1741"), ("Oslo", "Q585")])
     >>> sorted(query.entity for query in draw_queries(table, seed=0))
     ['Q1741', 'Q585']
     """
     order = np.argsort(shuffle_keys(np.arange(len(table)), seed, STREAM))
-    entities = table.arrow["entity"].combine_chunks().dictionary_encode().indices.to_numpy()
-    first = np.unique(entities[order], return_index=True)[1]
-    chosen = order[np.sort(first)[:most]]
+    column = table.arrow["entity"].combine_chunks().dictionary_encode()
+    entities = column.indices.to_numpy()
+    first = np.sort(np.unique(entities[order], return_index=True)[1])
+    is_preferred = pc.is_in(column.dictionary, value_set=pa.array(sorted(preferred), pa.string()))
+    wanted = is_preferred.to_numpy(zero_copy_only=False)[entities[order[first]]]
+    others = max(MIN_PREFERRED - int(wanted.sum()), 0) if preferred else len(first)
+    taken = wanted | (~wanted & (np.cumsum(~wanted) <= others))
+    chosen = order[first[taken][:STAND_IN_QUERIES]]
     columns = table.arrow.select(["mention", "entity"]).take(chosen)
     pairs = zip(columns["mention"].to_pylist(), columns["entity"].to_pylist(), strict=True)
     return [Query(mention, entity, HARD) for mention, entity in pairs]

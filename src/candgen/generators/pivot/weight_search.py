@@ -5,11 +5,13 @@ time, until no change improves the result. No index is built: golds are ranked a
 which are found once.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
@@ -37,6 +39,8 @@ RATIOS = (0.03, 0.1, 0.3, 1.0)
 """Values for a pivot without a target: only ratios matter, and 1 is the largest."""
 
 ROUNDS = 3
+STANDARD_ERRORS = 2.0
+"""Of a difference, by which it must be above 0 if a margin is asked for."""
 MAX_QUERIES = 2000
 MANY_ENTITIES = 1_000_000
 """With more entities than these, half as many queries are used: they take as long."""
@@ -77,12 +81,12 @@ def search_weights(
 
     It starts with the best alpha that is the same for all pivots. Then one pivot after the other
     gets its best value, in up to three rounds. With a ``margin``, it starts with alpha 1 for all
-    and the first of ``lams``, and a change must improve the objective by at least so many points:
-    smaller improvements may be chance. With ``worth``, pivots are then removed (alpha 0), the least
-    useful first, while there is one that adds less than ``worth`` of these points for each tenth of
-    the index's postings that only it has. ``fixed`` are the other parameters. Of more than 2,000
-    queries, 2,000 are used, each type in proportion; 1,000 if there are more than a million
-    entities.
+    and the first of ``lams``, and a change must improve the objective by at least so many points,
+    and by two standard errors: smaller improvements may be chance. With ``worth``, pivots are then
+    removed (alpha 0), the least useful first, while there is one that adds less than ``worth`` of
+    these points for each tenth of the index's postings that only it has. ``fixed`` are the other
+    parameters. Of more than 2,000 queries, 2,000 are used, each type in proportion; 1,000 if there
+    are more than a million entities.
 
     Golds are ranked among their rivals, see ``candgen.index.rivals``, or with ``exhaustive`` among
     all entities. The ranks of the last step are exact.
@@ -304,8 +308,22 @@ class _Search:
         """Choose the best of some, the first of equals, if it is better than the last step."""
         best = max(some, key=self._merit)
         gain = self._merit(best) - self._merit(self.now)
-        if gain > 0 and gain >= self.goals.margin:
+        if gain > 0 and gain >= self._least_gain(best):
             self.steps.append(best)
+
+    def _least_gain(self, weights: Weights) -> float:
+        """Return by how much weights must be better than the last step."""
+        if not self.goals.margin:
+            return 0.0
+        one, other = (self._points_of_queries(each) for each in (weights, self.now))
+        error = float((one - other).std()) / math.sqrt(len(one))
+        return max(self.goals.margin, STANDARD_ERRORS * error)
+
+    def _points_of_queries(self, weights: Weights) -> npt.NDArray[np.float64]:
+        """Return what each query adds to the objective, times the number of queries."""
+        ranks = self.dev.ranks(weights)
+        inverse = np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0)
+        return 100.0 * (ranks > 0) + self.goals.mrr * 100.0 * inverse
 
     def _merit(self, weights: Weights) -> float:
         return self._points(*self.dev.merit(weights))
