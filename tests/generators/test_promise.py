@@ -82,7 +82,7 @@ def test_damage_is_one_sentence(tmp_path, content):
     path = tmp_path / "fo.candgen"
     toy_index().save(path)
     index_folder.amend(path, "promise", {"json": np.frombuffer(content, np.uint8)})
-    with pytest.raises(StorageError, match="has an invalid promise of its recall: build the index"):
+    with pytest.raises(StorageError, match="has an invalid promise of its recall: build it again"):
         Promise.load(path)
 
 

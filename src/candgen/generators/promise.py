@@ -95,7 +95,7 @@ class Promise(NamedTuple):
             promise._check()
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise StorageError(
-                f"{stored.path} has an invalid promise of its recall: build the index again"
+                f"{stored.path} has an invalid promise of its recall: build it again"
             ) from error
         return promise
 

@@ -72,6 +72,8 @@ class LoadedIndex:
     files: list[FileState]
     wikidata: bool = False
     """Whether the sampled entities are Wikidata items."""
+    promise: Promise | None = None
+    """What was measured before it was built."""
     examples: tuple[str, ...] = ()
     """Mentions to try it with."""
     checked: float = 0.0
@@ -94,6 +96,7 @@ class LoadedIndex:
             manifest,
             [each for each in files if each is not None],
         )
+        loaded.promise = Promise.from_stored(stored)
         sample = loaded._sample_entities()
         loaded.wikidata = bool(sample) and all(map(QID.fullmatch, sample))
         loaded.examples = loaded._choose_examples(sample)
@@ -160,7 +163,6 @@ class LoadedIndex:
         """Return what clients may know of the index."""
         entities = entity_ids_of(self.generator)
         table = self.descriptions
-        promise = Promise.from_stored(self.stored)
         return {
             "name": self.name,
             "kind": self.stored.kind,
@@ -173,7 +175,7 @@ class LoadedIndex:
             "lam": self.lam,
             "explains": isinstance(self.generator, Explains),
             "calibrated_on": Calibration.from_stored(self.stored).queries,
-            "promise": None if promise is None else promise.as_json(),
+            "promise": None if self.promise is None else self.promise.as_json(),
             "types": 0 if table is None else len(table.types),
             "described": 0 if table is None else len(table.entities),
             "bytes": sum(self.stored.sizes.values()),

@@ -20,11 +20,12 @@ LAMS = (0.1, 0.05, 0.2, 0.4, 1.0)
 """Values of lam, the default first. The posterior favours entities with short names: that helps the
 first places, and hurts among the 300 candidates that the second stage orders."""
 
-MRR_WEIGHT = 0.1
+MRR_WEIGHT = 0.03
 """Weight of MRR beside recall in choosing the weights of the first stage: small, because the
 second stage changes the order, but cannot add candidates that are missing."""
-MIN_WEIGHT_GAIN = 0.1
-"""Points by which other weights must be better: smaller differences may be chance."""
+MIN_WEIGHT_GAIN = 0.3
+"""Points by which other weights must be better: smaller differences may be chance, and a better
+order alone is worth little before a second stage."""
 
 
 def build(training: Training, parameters: Parameters) -> Rerank:
