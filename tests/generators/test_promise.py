@@ -41,6 +41,20 @@ def test_the_mean_probability_is_of_names_that_taught_nothing():
     assert promise.mean_probability == pytest.approx(promise.right, abs=3.0)
 
 
+def test_entities_that_the_target_lacks_are_hidden():
+    """Half of four are to be missing: those of the first and the third are taken out."""
+    index = toy_index()
+    names = [("Vín", "Q1741"), ("Wien", "Q1741"), ("Rín", "Q584"), ("Vín", "Q282")]
+    queries = [candgen.Query(*pair) for pair in names]
+    whole, _ = measure_promise("stand-in is", index, queries)
+    half, _ = measure_promise("stand-in is", index, queries, absent=0.5)
+    nothing, calibration = measure_promise("stand-in is", index, queries, absent=1.0)
+    assert whole.recall_at_30 == 100.0 and half.recall_at_30 == 50.0
+    assert nothing.recall_at_30 == 0.0
+    answer = index.candidates(["Vín"], 30)[0]
+    assert calibration.probabilities("Vín", answer)[0] < 0.5
+
+
 def test_it_is_stored_and_a_new_index_forgets_it(tmp_path):
     path = tmp_path / "fo.candgen"
     toy_index().save(path)

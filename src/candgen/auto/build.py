@@ -197,7 +197,9 @@ class _Work:
         tried = self._try(training, chosen.parameters, "learning from a stand-in")
         self.steps.start("measuring the stand-in")
         kind = f"stand-in {stand_in.language}"
-        promise, calibration = measure_promise(kind, tried, stand_in.queries, training.dev)
+        promise, calibration = measure_promise(
+            kind, tried, stand_in.queries, training.dev, absent=stand_in.absent
+        )
         learned = Learned.of(tried)
         del tried
         alpha = stand_in.complete(chosen.parameters.get("alpha", 1.0))

@@ -38,11 +38,13 @@ class StandIn(NamedTuple):
         language: Its code.
         training: The other pivots, with the queries to choose on as dev.
         queries: The queries to calibrate and to measure on; no entity is in both.
+        absent: The share of the target's names that no pivot is estimated to have, from 0 to 1.
     """
 
     language: str
     training: Training
     queries: list[Query]
+    absent: float
 
     def complete(self, alpha: float | Mapping[str, float]) -> dict[str, float]:
         """Return alphas of all pivots: no pivot has a larger one than the stand-in."""
@@ -71,7 +73,9 @@ def choose_stand_in(
     language = max(able, key=lambda row: (row.closeness, row.coverage)).language
     queries = draw_queries(pivots[language], seed, probable_entities(pivots, names))
     others = {name: table for name, table in pivots.items() if name != language}
-    return StandIn(language, Training(others, None, language, dev=queries[::2]), queries[1::2])
+    training = Training(others, None, language, dev=queries[::2])
+    covered = max((row.ceiling for row in ranking.rows if row.ceiling is not None), default=100.0)
+    return StandIn(language, training, queries[1::2], absent=1.0 - covered / 100)
 
 
 def probable_entities(pivots: Mapping[str, MentionTable], names: Sequence[str]) -> set[str]:
@@ -114,7 +118,9 @@ def explain_stand_in(stand_in: StandIn, promise: Promise, language: str | None, 
     return (
         f"The target {why}, so {stand_in.language}, whose names are most similar, stood in for "
         f"it: its names were hidden, and {others} were its pivots. As stand-in it had a recall@1, "
-        f"@10, @30 of {recalls} on {promise.queries:,} names that were not used for any choice; "
+        f"@10, @30 of {recalls} on {promise.queries:,} names that were not used for any choice "
+        f"(at least {100 * stand_in.absent:.1f}% of them as if no pivot had their entity, because "
+        f"as many names of {target} seem to be missing in all pivots); "
         f"the mean probability of the first candidate is {promise.mean_probability:.1f}%. This is "
         f"an estimate, not a measurement of {target}."
     )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from candgen.errors import StorageError
 from candgen.generators.calibration import DEPTH, LINKS, Calibration
-from candgen.protocols import Generator, Storable, gold_ranks
+from candgen.protocols import Generator, Storable, covers, gold_ranks
 from candgen.storage import index_folder
 from candgen.storage.index_folder import StoredIndex, strip_prefix
 from candgen.tables.queries import Query
@@ -121,6 +121,25 @@ class Promise(NamedTuple):
             raise ValueError("recalls")
 
 
+def _hide(
+    generator: Generator,
+    queries: Sequence[Query],
+    answers: Sequence[Sequence[tuple[str, float]]],
+    absent: float,
+) -> tuple[list[Query], list[list[tuple[str, float]]]]:
+    """Take entities out of lists, evenly spaced, until a share of the queries has none."""
+    known = generator.knows([query.entity for query in queries]) if covers(generator) else []
+    present = [number for number, here in enumerate(known) if here]
+    size = min(round(absent * len(queries)) - (len(queries) - len(present)), len(present))
+    hidden = {present[at * len(present) // size] for at in range(max(size, 0))}
+    asked, found = list(queries), [list(answer) for answer in answers]
+    for number in hidden:
+        gold = asked[number].entity
+        asked[number] = asked[number]._replace(entity="")
+        found[number] = [each for each in found[number] if each[0] != gold]
+    return asked, found
+
+
 class Measured(NamedTuple):
     """A promise, and the calibration that was learned from all the names that it is about."""
 
@@ -129,7 +148,12 @@ class Measured(NamedTuple):
 
 
 def measure_promise(
-    kind: str, generator: Generator, queries: Sequence[Query], others: Sequence[Query] = ()
+    kind: str,
+    generator: Generator,
+    queries: Sequence[Query],
+    others: Sequence[Query] = (),
+    *,
+    absent: float = 0.0,
 ) -> Measured:
     """Measure a generator on queries that it has not learned from, and learn its probabilities.
 
@@ -141,6 +165,8 @@ def measure_promise(
         generator: The generator.
         queries: The held-back queries that were not used for any choice; at least one.
         others: Held-back queries that were used for choices: they teach probabilities too.
+        absent: The least share, from 0 to 1, of queries whose entity the generator lacks. If fewer
+            are, others have their entity taken out of their lists, as if it lacked that.
 
     Returns:
         The promise about ``queries``, and a calibration learned from all of both.
@@ -149,19 +175,21 @@ def measure_promise(
     link = LINKS.get(kind_of_index, "log")
     every = [*queries, *others]
     answers = generator.candidates([query.mention for query in every], DEPTH + 1)
-    calibration = Calibration.of_answers(link, every, answers)
+    every, shown = _hide(generator, every, answers, absent)
+    queries = every[: len(queries)]
+    calibration = Calibration.of_shown(link, every, shown)
     size = len(queries)
     total = 0.0
     for odd in (0, 1):
         judged = range(odd, size, 2)
         taught = [number for number in range(len(every)) if number >= size or number % 2 != odd]
-        half = Calibration.of_answers(
-            link, [every[number] for number in taught], [answers[number] for number in taught]
+        half = Calibration.of_shown(
+            link, [every[number] for number in taught], [shown[number] for number in taught]
         )
         for number in judged:
-            chances = half.probabilities(every[number].mention, answers[number])
+            chances = half.probabilities(every[number].mention, shown[number])
             total += chances[0] if chances else 0.0
-    ranks = gold_ranks(queries, answers[:size])
+    ranks = gold_ranks(queries, shown[:size])
     first, ten, thirty = (
         100 * int(np.count_nonzero((ranks > 0) & (ranks <= k))) / size for k in KS
     )
