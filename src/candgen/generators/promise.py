@@ -177,13 +177,13 @@ def measure_promise(
     answers = generator.candidates([query.mention for query in every], DEPTH + 1)
     every, shown = _hide(generator, every, answers, absent)
     queries = every[: len(queries)]
-    calibration = Calibration.of_shown(link, every, shown)
+    calibration = Calibration.of_answers(link, every, shown)
     size = len(queries)
     total = 0.0
     for odd in (0, 1):
         judged = range(odd, size, 2)
         taught = [number for number in range(len(every)) if number >= size or number % 2 != odd]
-        half = Calibration.of_shown(
+        half = Calibration.of_answers(
             link, [every[number] for number in taught], [shown[number] for number in taught]
         )
         for number in judged:
