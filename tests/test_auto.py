@@ -10,6 +10,7 @@ import candgen
 from candgen import MentionTable
 from candgen.auto import build, build_auto, choose_normalizer, choose_pivots, normalizer
 from candgen.auto.pivots import explain_pivots
+from candgen.auto.size_limit import index_size
 from candgen.errors import ParameterError
 from candgen.evaluation import metrics
 from candgen.evaluation.dataset import read_dataset
@@ -223,6 +224,18 @@ def test_more_data_does_not_hurt(names):
     for k in (1, 10):
         labels, alone = (metrics.recall(some, k) for some in ranks)
         assert labels >= alone - 2.0
+
+
+def test_a_size_limit_drops_pivots_but_not_the_stand_in_and_says_so(names):
+    others = {code: names[code] for code in ("is", "da", "mk")}
+    mentions = names["fo"].mentions[::5]
+    whole = build_auto(mentions, others, language="fo")
+    limit = int(0.8 * index_size(whole.generator))
+    small = build_auto(mentions, others, language="fo", max_size=limit)
+    assert index_size(small.generator) <= limit
+    left = set(small.generator.first_stage.parameters["languages"])
+    assert small.promise.kind.removeprefix("stand-in ") in left < set(others)
+    assert "cannot be found" in small.reasons[-1] and "left out: recall@300" in small.reasons[-1]
 
 
 def test_a_size_limit_is_a_whole_number(names):
