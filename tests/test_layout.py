@@ -8,6 +8,10 @@ TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "candgen"
 COVERED_BY = {
     "__main__.py": "cli/test_cli.py",
+    "auto/build.py": "test_auto.py",
+    "auto/normalizer.py": "test_auto.py",
+    "auto/pivots.py": "test_auto.py",
+    "auto/tuning.py": "test_auto.py",
     "cli/build_auto.py": "test_auto.py",
     "cli/console.py": "cli/test_query.py",
     "cli/time_left.py": "cli/test_progress.py",

@@ -227,10 +227,6 @@ class Size(NamedTuple):
     removed: float = 0.0
 
 
-MIN_POINTS_PER_TENTH = 0.03
-"""Points of recall that a pivot must add for each tenth of the index's postings it takes."""
-
-
 class Step(NamedTuple):
     """The choice of a search at one step, and the ranks of the golds under it."""
 
@@ -283,7 +279,7 @@ class Search(Protocol):
         /,
         *,
         lams: Sequence[float] | None = None,
-        worth: float = MIN_POINTS_PER_TENTH,
+        worth: float = 0.0,
         exhaustive: bool = False,
         progress: Progress | None = None,
     ) -> SearchResult | None:
@@ -298,10 +294,11 @@ class Method:
     the pivots against the target, and are tried only if there are both. ``options`` are further
     parameters. ``ranks`` may compute the ranks of all choices at once, faster than by building each
     generator; its arguments are training, parameters of each choice, queries and k. ``search`` may
-    choose one alpha for each of several pivots, and lam, where no alphas are given. ``neural``
-    methods are slow; their generators may have a ``budget``: see ``paper.training_budget``. They
-    learn from the training's dev queries, and so do methods whose ``dev`` is set. They need English
-    names; methods whose ``english`` is set use them if there are any.
+    choose one alpha for each pivot, and lam, where no alphas are given and there are at least
+    ``least_pivots``. ``neural`` methods are slow; their generators may have a ``budget``: see
+    ``paper.training_budget``. They learn from the training's dev queries, and so do methods whose
+    ``dev`` is set. They need English names; methods whose ``english`` is set use them if there are
+    any.
     """
 
     build: Callable[[Training, Parameters], Generator]
@@ -313,6 +310,7 @@ class Method:
         Callable[[Training, Sequence[Parameters], Sequence[Query], int], Sequence[Ranks]] | None
     ) = None
     search: Search | None = None
+    least_pivots: int = 2
     neural: bool = False
     dev: bool = False
     english: bool = False

@@ -33,6 +33,7 @@ from candgen.errors import CandgenError
 from candgen.generators import registry
 from candgen.generators.calibration import Calibration
 from candgen.generators.calibration import Weights as CalibrationWeights
+from candgen.generators.promise import Promise
 from candgen.protocols import Explains, ScoreBreakdown
 from candgen.storage import index_folder
 from candgen.storage.index_folder import Contents, add_prefix
@@ -110,6 +111,7 @@ def _with_extras(contents: Contents) -> Contents:
     extras = {
         **add_prefix(PREFIX, described.arrays()),
         **add_prefix("calibration", calibration.arrays()),
+        **add_prefix("promise", Promise("held-back names", 9, 50.0, 60.0, 70.0, 50.0).arrays()),
     }
     arrays = {name: np.array(array) for name, array in {**contents.arrays, **extras}.items()}
     return contents._replace(arrays=arrays)

@@ -90,6 +90,7 @@ CHANGES = [
     ("pti", "descriptions.start", value(1, 50)),
     ("pti", "calibration.weights", value(0, np.nan)),
     ("pti", "calibration.queries", value(0, -1)),
+    ("pti", "promise.json", value(0, 0xFF)),  # not UTF-8
     ("pti-threshold", "symbols.bytes", value(0, 0xFF)),
     ("pti-fusion", "blocks.background", lambda array: array[:-1]),
     ("pti-fusion", "blocks.token_background", value(0, -1.0)),

@@ -10,6 +10,7 @@ import pytest
 
 import candgen
 from candgen.evaluation.dataset import write_dataset
+from candgen.evaluation.held_back import held_back
 from candgen.generators import METHODS
 from candgen.generators.calibration import Calibration
 from candgen.generators.summaries import METHODS as CATALOGUE
@@ -79,7 +80,7 @@ def test_build_writes_what_the_library_writes(cli, world, indexes, tmp_path, nam
     copy, output = tmp_path / "copy.candgen", tmp_path / "x.candgen"
     shutil.copytree(indexes(name), copy)
     if METHODS[name].neural:  # these are given dev queries, which also teach what scores are worth
-        Calibration.learn(candgen.load(copy), SPLIT.dev).store(copy)
+        Calibration.learn(candgen.load(copy), held_back(SPLIT.dev)).store(copy)
     expected = snapshot(copy)
     given = arguments(world, neural=METHODS[name].neural)
     done = cli("build", "--method", name, *given, *settings(name), "-o", output)

@@ -4,9 +4,15 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install 'candgen[server]'")
 
+import numpy as np
+
 import candgen
+from candgen.errors import StorageError
+from candgen.generators.promise import Promise
 from candgen.service import loaded_index
 from candgen.service.loaded_index import LoadedIndex, is_short
+from candgen.service.schemas import IndexOut
+from candgen.storage import index_folder
 from tests.support.service_world import client_of, problem_detail, save_toy, toy_index
 
 
@@ -58,6 +64,19 @@ def test_an_index_is_quick_whatever_opening_it_took(tmp_path, monkeypatch):
     assert not loaded.is_quick()  # two at once do not tell how long one takes
     list(loaded.search(["Vín"], 10))
     assert loaded.is_quick()
+
+
+def test_what_an_index_promises_is_told_and_damage_is_found_when_it_is_loaded(tmp_path):
+    path = tmp_path / "fo.candgen"
+    save_toy(path)
+    assert LoadedIndex.load("fo", str(path)).facts()["promise"] is None
+    Promise("held-back names", 200, 91.5, 97.0, 98.0, 91.0).store(path)
+    facts = LoadedIndex.load("fo", str(path)).facts()
+    assert facts["promise"]["recall_at_1"] == facts["promise"]["right"] == 91.5
+    assert IndexOut(**facts).promise.kind == "held-back names"
+    index_folder.amend(path, "promise", {"json": np.zeros(5, np.uint8)})
+    with pytest.raises(StorageError, match="invalid promise"):
+        LoadedIndex.load("fo", str(path))
 
 
 def test_one_slow_search_makes_an_index_slow_for_a_while(tmp_path, monkeypatch):

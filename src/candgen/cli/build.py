@@ -127,6 +127,15 @@ def build(
     pivot_tables: Annotated[
         Path | None, option("FOLDER", "With --auto: mention tables <lang>.* to choose pivots from.")
     ] = None,
+    max_size: Annotated[
+        str | None,
+        option(
+            "SIZE",
+            "With --auto: largest size of the index, such as 500MB; the pivots that bring least "
+            "are left out.",
+            show_default="no limit",
+        ),
+    ] = None,
 ) -> None:
     """Build an index from mention tables.
 
@@ -163,9 +172,18 @@ def build(
         }
         given = [option for option, value in others.items() if value is not None]
         build_auto_command(
-            target, pivot_tables, output, given, entities, auto=auto, skip_bad_rows=skip_bad_rows
+            target,
+            pivot_tables,
+            output,
+            given,
+            entities,
+            auto=auto,
+            max_size=max_size,
+            skip_bad_rows=skip_bad_rows,
         )
         return
+    if max_size is not None:
+        raise ParameterError("--max-size is for --auto, which chooses pivots: add --auto")
     start = time.perf_counter()
     method = method or DEFAULT_METHOD
     chosen = known_method(method)

@@ -12,6 +12,7 @@ from candgen.cli.options import check_output, parse_table
 from candgen.cli.output import note, suggest_query
 from candgen.cli.progress import progress_bar
 from candgen.errors import ParameterError
+from candgen.tables.limits import parse_size
 
 
 def build_auto_command(
@@ -22,10 +23,12 @@ def build_auto_command(
     entities: Path | None,
     *,
     auto: bool,
+    max_size: str | None,
     skip_bad_rows: bool,
 ) -> None:
     """Build an index of a target from the languages of a folder; print the reasons to stderr."""
     _check(target, pivot_tables, other_options, auto=auto)
+    limit = parse_size("--max-size", max_size)
     from candgen.storage import index_folder  # noqa: PLC0415
     from candgen.tables.table_folder import TableFolder  # noqa: PLC0415
     from candgen.tables.target_file import read_target  # noqa: PLC0415
@@ -40,7 +43,9 @@ def build_auto_command(
         folder = TableFolder(
             pivot_tables or "", skip_bad_rows=skip_bad_rows, without=named.language
         )
-        made = candgen.build_auto(known, folder, language=named.language, progress=progress)
+        made = candgen.build_auto(
+            known, folder, language=named.language, max_size=limit, progress=progress
+        )
         shown = table.select(made.generator)
         progress(f"saving {output}", 0.0)
         made.save(output)

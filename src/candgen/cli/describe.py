@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from candgen.storage.index_folder import StoredIndex
 
 PAIRS_SHOWN = 10
-NOT_SEARCHED = ("sources.", "descriptions.", "calibration.")
+NOT_SEARCHED = ("sources.", "descriptions.", "calibration.", "promise.")
 """Prefixes of the arrays that a search does not read."""
 
 
@@ -77,6 +77,11 @@ def _describe_extras(stored: "StoredIndex") -> dict[str, Any]:
     # A kind that this version does not know may have other arrays of these names.
     if (queries := stored.arrays.get("calibration.queries")) is not None and queries.size == 1:
         described["calibrated_on"] = int(queries.item())
+    if any(name.startswith("promise.") for name in stored.arrays):
+        from candgen.generators.promise import Promise  # noqa: PLC0415
+
+        promise = Promise.from_stored(stored)
+        described["promise"] = None if promise is None else promise.as_json()
     if {"descriptions.ids.offsets", "descriptions.types.offsets"} <= set(stored.arrays):
         described["described_entities"] = stored.arrays["descriptions.ids.offsets"].size - 1
         described["types"] = stored.arrays["descriptions.types.offsets"].size - 1

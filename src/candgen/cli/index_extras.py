@@ -16,12 +16,19 @@ def calibrate(
     dev: "Sequence[Query]",
     progress: "Progress",
 ) -> str:
-    """Learn probabilities from dev, store them with the index, and return a sentence about it."""
+    """Learn probabilities from dev, store them with the index, and return a sentence about it.
+
+    Easy queries are left out, unless there are no others: they would promise too much.
+    """
+    from candgen.evaluation.held_back import held_back  # noqa: PLC0415
     from candgen.generators.calibration import Calibration  # noqa: PLC0415
 
     progress("calibrating on dev", 0.0)
-    Calibration.learn(generator, dev).store(output)
-    return f"Probabilities of scores were calibrated on {len(dev):,} dev queries."
+    queries = held_back(dev)
+    if not queries:
+        queries = list(dev)
+    Calibration.learn(generator, queries).store(output)
+    return f"Probabilities of scores were calibrated on {len(queries):,} dev queries."
 
 
 class EntityFile:

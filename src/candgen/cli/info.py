@@ -110,10 +110,26 @@ def _index_sections(described: dict[str, Any]) -> Iterator[Any]:
         facts += _facts(described, ("entities", "postings"))
     if "calibrated_on" in described:
         facts.append(("probabilities by", f"{described['calibrated_on']:,} dev queries"))
+    facts += _promise_facts(described.get("promise"))
     facts += _facts(described, ("described_entities", "types"))
     yield [*facts, ("size", decimal(described["bytes"]))]
     yield _input_table(described.get("languages", described["inputs"]))
     yield _rows(("file", "bytes"), _grouped(described["files"]).items())
+
+
+def _promise_facts(promise: Mapping[str, Any] | None) -> Facts:
+    """Return what the index promises on new names."""
+    if promise is None:
+        return []
+    recalls = ", ".join(f"{promise[f'recall_at_{k}']:.1f}" for k in (1, 10, 30))
+    return [
+        ("measured on", f"{promise['queries']:,} names: {promise['kind']}"),
+        ("recall@1, @10, @30", recalls),
+        (
+            "first candidate",
+            f"{promise['mean_probability']:.1f}% probable, {promise['right']:.1f}% right",
+        ),
+    ]
 
 
 def _pti_facts(described: dict[str, Any]) -> Facts:

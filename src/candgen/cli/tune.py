@@ -79,9 +79,9 @@ def tune(
         option(
             "X",
             "Of several pivots, drop those that add fewer points of recall per tenth of the "
-            "index's postings; 0 keeps all.",
+            "index's postings, such as 0.03; 0 keeps all.",
             min=0.0,
-            show_default="0.03",
+            show_default="0",
         ),
     ] = None,
     k: Annotated[int, option("N", "k of recall@k.", "-k", min=1)] = 30,
@@ -120,15 +120,17 @@ def tune(
 
     Every combination of the grid is tried; test is never read. The highest recall wins, then the
     highest mean reciprocal rank. With several pivots and no --grid alpha, an alpha is searched for
-    each pivot, by recall and mean reciprocal rank together; pivots with too little gain are
-    dropped, even if that costs a little recall. For rerank, which is pti with a second stage, the
-    recalls shown are those of the first stage; the weights of the second are learned on dev when
-    the index is built. --method pti is the method of the paper.
+    each pivot, by recall and mean reciprocal rank together. No pivot is dropped unless
+    --min-pivot-gain asks for it. For rerank, which is pti with a second stage, the recalls shown
+    are those of the first stage; the weights of the second are learned on dev when the index is
+    built. At most half as many easy queries as others are used for that, so that they do not
+    outweigh the names that the training data lacks. --method pti is the method of the paper.
     """
     from candgen.auto import choose_normalizer  # noqa: PLC0415
+    from candgen.evaluation.held_back import thin_easy  # noqa: PLC0415
     from candgen.evaluation.tune import tune as choose  # noqa: PLC0415
     from candgen.paper.corpus import open_folds  # noqa: PLC0415
-    from candgen.protocols import MIN_POINTS_PER_TENTH, Training  # noqa: PLC0415
+    from candgen.protocols import Training  # noqa: PLC0415
 
     chosen = known_method(method)
     values, fixed = _parameters(method, chosen, parse_grid(grid or ()), settings or (), normalizer)
@@ -157,7 +159,7 @@ def tune(
             target,
             language or folds.language,
             None if names is None else read(names),
-            folds.dev,
+            thin_easy(folds.dev) if method == BOTH_STAGES else folds.dev,
             progress,
         )
         compares = method == BOTH_STAGES and "normalizer" not in {*fixed, *values}
@@ -177,11 +179,11 @@ def tune(
         tuning = choose(
             chosen,
             training,
-            folds.dev,
+            training.dev,
             grid=values,
             fixed=fixed,
             k=k,
-            worth=MIN_POINTS_PER_TENTH if min_pivot_gain is None else min_pivot_gain,
+            worth=min_pivot_gain or 0.0,
         )
         if output is not None:
             training = replace(training, progress=steps.start(INDEX))
@@ -190,7 +192,7 @@ def tune(
                 best = chosen(training, {**fixed, **tuning.best.parameters})
             best.save(output)
             shown = steps.start(MEASURES)
-            reasons += _describe_second_stage(best, folds.dev, shown)
+            reasons += _describe_second_stage(best, training.dev, shown)
             reasons.append(calibrate(output, best, folds.dev, shown))
     for reason in reasons:
         note(reason, wrap=True)

@@ -9,7 +9,6 @@ from candgen.errors import ParameterError, check_whole_number
 from candgen.evaluation import metrics
 from candgen.evaluation.evaluate import check_queries
 from candgen.protocols import (
-    MIN_POINTS_PER_TENTH,
     Contribution,
     Generator,
     Method,
@@ -142,15 +141,15 @@ def tune(
     grid: Mapping[str, Sequence[Any]] | None = None,
     fixed: Mapping[str, Any] | None = None,
     k: int = 30,
-    worth: float = MIN_POINTS_PER_TENTH,
+    worth: float = 0.0,
     exhaustive: bool = False,
     progress: Progress | None = None,
 ) -> Tuning:
     """Try every choice of a method's grid on dev queries; test queries are never used.
 
     With several pivots, and an alpha neither in ``grid`` nor in ``fixed``, a method that can
-    search chooses an alpha for each pivot, and leaves out pivots that contribute too little: see
-    ``candgen tune`` in docs/evaluation.md.
+    search chooses an alpha for each pivot, and, if it is given a ``worth``, leaves out pivots that
+    contribute less: see ``candgen tune`` in docs/evaluation.md.
 
     Args:
         method: What builds the generators.
@@ -159,7 +158,8 @@ def tune(
         grid: Values that replace those of the method's grid, or add a parameter to it.
         fixed: Parameters that all choices share.
         k: The k of the recall that decides.
-        worth: The points of recall that a pivot must bring for each tenth of the postings.
+        worth: The points of recall that a pivot must bring for each tenth of the postings; 0 keeps
+            all pivots.
         exhaustive: Rank golds among all entities in every step of a search, which is much slower.
         progress: Called with what is done and its fraction; by default that of the training.
 
@@ -197,7 +197,7 @@ def _search(
 ) -> Tuning | None:
     """Search with each choice of what the grid has beside lam; None if nothing can be searched."""
     weighted = method.joint & {*grid, *fixed}
-    if method.search is None or weighted or len(training.pivots) < 2:
+    if method.search is None or weighted or len(training.pivots) < method.least_pivots:
         return None
     lams = grid.pop("lam", [fixed["lam"]] if "lam" in fixed else None)
     ends: list[tuple[Trial, SearchResult]] = []

@@ -4,7 +4,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from candgen.generators.calibration import DEFAULT as DEFAULT_CALIBRATION
 from candgen.generators.calibration import Calibration
@@ -46,6 +46,16 @@ class IndexBase(ABC):
                 gives probabilities that are too high.
         """
         return self.calibration.probabilities(mention, candidates)
+
+    def with_calibration(self, calibration: Calibration) -> Self:
+        """Return the same generator with other probabilities.
+
+        Args:
+            calibration: What turns its scores into probabilities.
+        """
+        made = object.__new__(type(self))
+        made.__dict__.update({**vars(self), "calibration": calibration})
+        return made
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the generator to a folder that ``candgen.load`` opens.

@@ -12,6 +12,7 @@ from candgen.generators.neural.charagram import Charagram
 from candgen.generators.neural.method import CHAR_CNN, CHAR_LSTM, CHARAGRAM
 from candgen.generators.pivot.method import FUSION, PTI, SMOOTHING, WILDCARDS
 from candgen.generators.pivot.pivot_token_index import PivotTokenIndex
+from candgen.generators.promise import Promise
 from candgen.generators.rerank.method import RERANK
 from candgen.generators.rerank.rerank import Rerank
 from candgen.generators.translation.method import TRANSLATION
@@ -72,6 +73,7 @@ def open_stored(stored: StoredIndex) -> Index:
     verified: it may come from a stranger.
     """
     index = _open(stored)
+    Promise.from_stored(stored)  # raises StorageError if it is damaged
     if not stored.is_verified:
         with _errors_of(stored):
             if (table := EntityTable.from_stored(stored)) is not None:

@@ -110,7 +110,7 @@ def _compare(asked, e, turn, names, rarity, ratios, alike, values):
             asked, (turn << 32) + i, symbols, start, end, rarity.space, names.length[n]
         )
         values[COSINE] = max(values[COSINE], alike[i])
-    most, best = -np.inf, -1
+    most, best = -np.inf, np.int64(-1)
     for i in range(number):
         if alike[i] < MIN_COSINE_SHARE * values[COSINE]:
             continue
@@ -140,6 +140,7 @@ def _compare_all(found, i, number, spelling_of, names, rarity, ratios, rows, fir
         entities[at] = spelling_of[found.place[i, at]]
     _prefetch_names(names, entities)
     asked = prepare(text, ratios, rarity)
+    most = np.int64(0)
     most = np.int64(0)
     for e in entities:
         if e >= 0:

@@ -13,6 +13,7 @@ from zlib import crc32
 
 from candgen.generators.calibration import Calibration
 from candgen.generators.pivot.explanation import Shares
+from candgen.generators.promise import Promise
 from candgen.generators.registry import open_stored
 from candgen.protocols import Explains, ScoreBreakdown, covers, entity_ids_of, first_stage_of
 from candgen.storage import index_folder
@@ -71,6 +72,8 @@ class LoadedIndex:
     files: list[FileState]
     wikidata: bool = False
     """Whether the sampled entities are Wikidata items."""
+    promise: Promise | None = None
+    """What was measured before it was built."""
     examples: tuple[str, ...] = ()
     """Mentions to try it with."""
     checked: float = 0.0
@@ -93,6 +96,7 @@ class LoadedIndex:
             manifest,
             [each for each in files if each is not None],
         )
+        loaded.promise = Promise.from_stored(stored)
         sample = loaded._sample_entities()
         loaded.wikidata = bool(sample) and all(map(QID.fullmatch, sample))
         loaded.examples = loaded._choose_examples(sample)
@@ -171,6 +175,7 @@ class LoadedIndex:
             "lam": self.lam,
             "explains": isinstance(self.generator, Explains),
             "calibrated_on": Calibration.from_stored(self.stored).queries,
+            "promise": None if self.promise is None else self.promise.as_json(),
             "types": 0 if table is None else len(table.types),
             "described": 0 if table is None else len(table.entities),
             "bytes": sum(self.stored.sizes.values()),

@@ -164,6 +164,21 @@ class CandidatesResponse(BaseModel):
     results: list[MentionResult]
 
 
+class PromiseOut(BaseModel):
+    """What was measured before the index was built, on names that it had not learned from."""
+
+    kind: str = Field(
+        description="'held-back names' of the language, or the language that stood in for it.",
+        examples=["held-back names", "stand-in da"],
+    )
+    queries: int = Field(description="Number of names.")
+    recall_at_1: float = Field(description="Percentage with the right entity first.")
+    recall_at_10: float
+    recall_at_30: float
+    mean_probability: float = Field(description="Mean probability of the first candidate, in %.")
+    right: float = Field(description="Percentage of first candidates that are right.")
+
+
 class IndexOut(BaseModel):
     """An index that answers."""
 
@@ -178,6 +193,7 @@ class IndexOut(BaseModel):
     lam: float | None = Field(description="Weight of the posterior; null if it is fixed.")
     explains: bool
     calibrated_on: int = Field(description="Dev queries its probabilities were learned from.")
+    promise: PromiseOut | None = Field(description="Null if nothing was measured.")
     types: int = Field(description="Number of types of its entities.")
     described: int = Field(description="Entities with a name or description of their own.")
     bytes: int

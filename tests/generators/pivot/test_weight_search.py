@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -153,7 +154,7 @@ def dev():
 def test_noise_goes_and_what_covers_entities_stays(training, dev, zero_shot):
     if zero_shot:
         training = replace(training, target=None)
-    found = search_weights(training, {}, dev, 3)
+    found = search_weights(training, {}, dev, 3, worth=0.03)
     close, noise, wide = found.pivots
     assert (close.pivot, noise.pivot, wide.pivot) == ("close", "noise", "wide")  # by name
     assert close.kept and wide.kept and not noise.kept
@@ -162,7 +163,7 @@ def test_noise_goes_and_what_covers_entities_stays(training, dev, zero_shot):
     assert noise.share > 0.1
     index = PTI(training, found.steps[-1].parameters)
     assert "noise" not in index.parameters["languages"]
-    everybody = search_weights(training, {}, dev, 3, worth=0)
+    everybody = search_weights(training, {}, dev, 3)
     assert all(each.kept and each.alpha > 0 for each in everybody.pivots)
 
 
@@ -195,6 +196,19 @@ def test_the_steps_go_up_until_pivots_go(training, dev):
     assert len(set(found.steps[0].parameters["alpha"].values())) == 1
     grid = PTI.ranks(training, PTI.choices(training), dev, 3)
     assert points[0] >= max(map(recall_and_order, grid))  # never worse on dev than the paper's grid
+
+
+def test_a_margin_starts_from_plain_weights_and_takes_what_is_more_than_chance(training, dev):
+    found = search_weights(training, {}, dev, 3, lams=(0.1, 1.0), margin=0.1)
+    first = found.steps[0].parameters
+    assert first == {"alpha": {"close": 1.0, "noise": 1.0, "wide": 1.0}, "lam": 0.1}
+    points = [recall_and_order(step.ranks) for step in found.steps]
+    assert len(points) > 1  # the noise is worth an alpha of its own
+    assert all(b >= a + 0.1 for a, b in pairwise(points))
+    free = search_weights(training, {}, dev, 3, lams=(0.1, 1.0))
+    assert points[-1] <= recall_and_order(free.steps[-1].ranks) + 5
+    unmoved = search_weights(training, {}, dev, 3, lams=(0.1, 1.0), margin=200.0)
+    assert [step.parameters for step in unmoved.steps] == [first]
 
 
 def recall_and_order(ranks):
@@ -316,7 +330,7 @@ def test_of_many_queries_each_type_has_its_share():
 
 
 def test_tables_for_people(training, dev):
-    tuning = tune(PTI, training, dev, k=3)
+    tuning = tune(PTI, training, dev, k=3, worth=0.03)
     assert "alpha close " in tuning.best.described
     table = str(tuning.table())
     first = tuning.trials[0].parameters["alpha"]["close"]

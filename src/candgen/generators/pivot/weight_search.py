@@ -5,11 +5,13 @@ time, until no change improves the result. No index is built: golds are ranked a
 which are found once.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from candgen.errors import ParameterError
 from candgen.generators.candidate import check_weight
@@ -19,7 +21,6 @@ from candgen.index.entity_names import EntityNames
 from candgen.index.gold_ranks import GoldRanks, Weights
 from candgen.index.rivals import Rivals
 from candgen.protocols import (
-    MIN_POINTS_PER_TENTH,
     Contribution,
     Parameters,
     Progress,
@@ -38,6 +39,8 @@ RATIOS = (0.03, 0.1, 0.3, 1.0)
 """Values for a pivot without a target: only ratios matter, and 1 is the largest."""
 
 ROUNDS = 3
+STANDARD_ERRORS = 2.0
+"""Of a difference, by which it must be above 0 if a margin is asked for."""
 MAX_QUERIES = 2000
 MANY_ENTITIES = 1_000_000
 """With more entities than these, half as many queries are used: they take as long."""
@@ -68,17 +71,20 @@ def search_weights(
     k: int,
     *,
     lams: Sequence[float] | None = None,
-    worth: float = MIN_POINTS_PER_TENTH,
+    worth: float = 0.0,
     mrr: float = 1.0,
+    margin: float = 0.0,
     exhaustive: bool = False,
     progress: Progress | None = None,
 ) -> SearchResult:
     """Choose alpha of each pivot, and lam, by recall@k on queries plus ``mrr`` times 100 MRR.
 
     It starts with the best alpha that is the same for all pivots. Then one pivot after the other
-    gets its best value, in up to three rounds. Then pivots are removed (alpha 0), the least useful
-    first, while there is one that adds less than ``worth`` of these points for each tenth of the
-    index's postings that only it has. With ``worth=0`` all stay. ``fixed`` are the other
+    gets its best value, in up to three rounds. With a ``margin``, it starts with alpha 1 for all
+    and the first of ``lams``, and a change must improve the objective by at least so many points,
+    and by two standard errors: smaller improvements may be chance. With ``worth``, pivots are then
+    removed (alpha 0), the least useful first, while there is one that adds less than ``worth`` of
+    these points for each tenth of the index's postings that only it has. ``fixed`` are the other
     parameters. Of more than 2,000 queries, 2,000 are used, each type in proportion; 1,000 if there
     are more than a million entities.
 
@@ -89,7 +95,7 @@ def search_weights(
     >>> icelandic = MentionTable.from_pairs([("Vín", "Q282"), ("Rín", "Q584")])
     >>> noise = MentionTable.from_pairs([(f"Vín {n}", f"Q{n}") for n in range(9)])
     >>> found = search_weights(
-    ...     Training({"is": icelandic, "xx": noise}), {}, [Query("Vínið", "Q282")], k=1)
+    ...     Training({"is": icelandic, "xx": noise}), {}, [Query("Vínið", "Q282")], k=1, worth=0.03)
     >>> found.steps[-1].parameters["alpha"], [each.kept for each in found.pivots]
     ({'is': 1.0, 'xx': 0.0}, [True, False])
     """
@@ -109,22 +115,22 @@ def search_weights(
         )
     shown = training.progress if progress is None else progress
     dev = _Dev.of(training, choice, queries, k, [check_weight("lam", lam) for lam in lams], shown)
-    mrr = check_weight("mrr", mrr)
+    goals = _Goals(worth, check_weight("mrr", mrr), check_weight("margin", margin))
     if exhaustive or len(dev.golds.names.entities) <= dev.rivals_depth:
-        found = _Search(dev, worth, mrr).run()
+        found = _Search(dev, goals).run()
         dev.progress("chosen on dev", 1.0)
         return found
-    return _search_among_rivals(replace(dev, rivals=dev.find_rivals()), worth, mrr)
+    return _search_among_rivals(replace(dev, rivals=dev.find_rivals()), goals)
 
 
-def _search_among_rivals(dev: "_Dev", worth: float, mrr: float) -> SearchResult:
+def _search_among_rivals(dev: "_Dev", goals: "_Goals") -> SearchResult:
     """Search until the ranks of the choice are exact, each time with the rivals that it has.
 
     Ranks among rivals are never worse than the true ones: if those of the choice are exact, none
     that it was compared with is truly better.
     """
     for number in range(MAX_SEARCHES):
-        search = _Search(dev, worth, mrr)
+        search = _Search(dev, goals)
         found = search.run()
         dev.progress(f"checking choice {number + 1} on all entities", 0.0)
         dev = dev.with_rivals_of(search.now)
@@ -237,13 +243,20 @@ class _Dev:
         return tuple(weights.alpha[pivot] for pivot in self.pivots), weights.lam
 
 
+class _Goals(NamedTuple):
+    """What a search looks for: see ``search_weights``."""
+
+    worth: float
+    mrr: float
+    margin: float
+
+
 @dataclass
 class _Search:
     """The state of a search, from equal alphas to the choice."""
 
     dev: _Dev
-    worth: float
-    mrr: float
+    goals: _Goals
     steps: list[Weights] = field(default_factory=list)
     gone: dict[str, Contribution] = field(default_factory=dict)
 
@@ -251,7 +264,12 @@ class _Search:
         """Climb, remove pivots, and climb again without them."""
         self.dev.progress("trying the same alpha for all on dev", 0.0)
         equal = [dict.fromkeys(self.dev.pivots, value) for value in self._equal]
-        self.steps.append(self._best(self.dev.look(equal)))
+        looked = self.dev.look(equal)
+        if self.goals.margin:
+            self.steps.append(Weights(dict.fromkeys(self.dev.pivots, 1.0), self.dev.lams[0]))
+            self._improve(looked)
+        else:
+            self.steps.append(max(looked, key=self._merit))
         self._climb(ROUNDS)
         while self._prune():
             self._climb(1, near=True)
@@ -286,13 +304,33 @@ class _Search:
     def _kept(self) -> list[str]:
         return [pivot for pivot in self.dev.pivots if self.now.alpha[pivot] > 0]
 
-    def _best(self, some: Sequence[Weights]) -> Weights:
-        """Return the best of some; among equals the first."""
-        return max(some, key=lambda weights: self._points(*self.dev.merit(weights)))
+    def _improve(self, some: Sequence[Weights]) -> None:
+        """Choose the best of some, the first of equals, if it is better than the last step."""
+        best = max(some, key=self._merit)
+        gain = self._merit(best) - self._merit(self.now)
+        if gain > 0 and gain >= self._least_gain(best):
+            self.steps.append(best)
+
+    def _least_gain(self, weights: Weights) -> float:
+        """Return by how much weights must be better than the last step."""
+        if not self.goals.margin:
+            return 0.0
+        one, other = (self._points_of_queries(each) for each in (weights, self.now))
+        error = float((one - other).std()) / math.sqrt(len(one))
+        return max(self.goals.margin, STANDARD_ERRORS * error)
+
+    def _points_of_queries(self, weights: Weights) -> npt.NDArray[np.float64]:
+        """Return what each query adds to the objective, times the number of queries."""
+        ranks = self.dev.ranks(weights)
+        inverse = np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0)
+        return 100.0 * (ranks > 0) + self.goals.mrr * 100.0 * inverse
+
+    def _merit(self, weights: Weights) -> float:
+        return self._points(*self.dev.merit(weights))
 
     def _points(self, recall: float, mrr: float) -> float:
         """Combine recall and MRR: recall alone would sacrifice the order for one more query."""
-        return recall + self.mrr * 100 * mrr
+        return recall + self.goals.mrr * 100 * mrr
 
     def _climb(self, rounds: int, *, near: bool = False) -> None:
         """Give one pivot after the other its best alpha, until that changes nothing.
@@ -307,10 +345,7 @@ class _Search:
                 place = self._values.index(alpha[pivot])
                 close = self._values[max(place - 1, 0) : place + 2]
                 values = close if near or number else self._values
-                others = [{**alpha, pivot: value} for value in values]
-                best = self._best([self.now, *self.dev.look(others)])
-                if best != self.now:
-                    self.steps.append(best)
+                self._improve(self.dev.look({**alpha, pivot: value} for value in values))
             if len(self.steps) == before:
                 return
 
@@ -345,7 +380,10 @@ class _Search:
     def _prune(self) -> bool:
         """Remove, one by one, pivots that are not worth their postings; return whether any was."""
         before = len(self.gone)
-        while self.worth and (poor := [each for each in self._contributions() if self._poor(each)]):
+        while self.goals.worth:
+            poor = [each for each in self._contributions() if self._poor(each)]
+            if not poor:
+                break
             least = min(poor, key=lambda each: (self._brought(each), -each.entries))
             self.gone[least.pivot] = least._replace(alpha=0.0, kept=False)
             rest = {**self.now.alpha, least.pivot: 0.0}
@@ -354,7 +392,7 @@ class _Search:
 
     def _poor(self, pivot: Contribution) -> bool:
         """Return whether a pivot adds too little; never for the only one with postings."""
-        return pivot.share < 1 and self._brought(pivot) < self.worth * 10 * pivot.share
+        return pivot.share < 1 and self._brought(pivot) < self.goals.worth * 10 * pivot.share
 
     def _brought(self, pivot: Contribution) -> float:
         return self._points(pivot.loss, pivot.mrr_loss)
