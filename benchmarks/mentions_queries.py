@@ -58,19 +58,22 @@ def is_full_name(mention: str) -> bool:
 def shorten(queries: Iterable[Query], among: frozenset[str], names: MentionTable) -> list[Query]:
     """Return one word of each name of several: a person's last one, or else its rarest.
 
-    The rarest word is the one that fewest mentions of ``names`` have, the longest among equals.
+    The rarest word is the one that fewest mentions of ``names`` have, the longest among equals. It
+    is also taken of a person if the last word is a generic one.
 
     >>> names = MentionTable.from_pairs([("Nes kommuna", "Q1"), ("Vágs kommuna", "Q2")])
     >>> [query.mention for query in shorten([Query("Vágs kommuna", "Q2")], frozenset(), names)]
     ['Vágs']
     """
     frequency = word_frequencies(names)
+    generic = generic_words(frequency)
     made = []
     for query in queries:
         words = query.mention.split()
         if len(words) < 2:
             continue
-        if query.entity in among and is_full_name(query.mention):
+        is_person = query.entity in among and is_full_name(query.mention)
+        if is_person and words[-1] not in generic:
             word = words[-1]
         else:
             word = min(words, key=lambda each: (frequency[each], -len(each)))
@@ -85,10 +88,7 @@ def add_generic_words(queries: Iterable[Query], names: MentionTable, random: Ran
     A word is drawn as often as it occurs in names. Queries that have it already are left out.
     """
     frequency = word_frequencies(names)
-    words = sorted(
-        (word for word in frequency if len(word) >= MIN_GENERIC_LETTERS and is_word(word)),
-        key=lambda word: (-frequency[word], word),
-    )[:GENERIC_WORDS]
+    words = generic_words(frequency)
     if not words:
         return []
     made = []
@@ -98,6 +98,14 @@ def add_generic_words(queries: Iterable[Query], names: MentionTable, random: Ran
             pair = [query.mention, word] if random.random() < 0.5 else [word, query.mention]
             made.append(query._replace(mention=" ".join(pair)))
     return made
+
+
+def generic_words(frequency: Counter[str]) -> list[str]:
+    """Return the most frequent words that are long enough, the most frequent first."""
+    return sorted(
+        (word for word in frequency if len(word) >= MIN_GENERIC_LETTERS and is_word(word)),
+        key=lambda word: (-frequency[word], word),
+    )[:GENERIC_WORDS]
 
 
 def is_word(text: str) -> bool:
