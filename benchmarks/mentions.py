@@ -16,7 +16,8 @@ results of the kinds, languages and seeds that are asked for.
   sample of all mentions, and joint with the target's other mentions.
 - anchors: texts of links in Wikipedia, with labels of the target as its names or its table.
 - labels: names that are held out, and some that are not, with the pivots that candgen chooses.
-- languages: names of languages in CLDR; the target's other names there are what is known of it.
+- languages: names of languages in CLDR, at most half of them; the target's other names there, also
+  those of other languages, are known.
 - order: names of persons, the last word first. partial: one word of a name, of a person's the last,
   of others the rarest. generic: names with a frequent word of the language before or after them.
 - scripts: names of persons in one script against names in Latin letters, with fixed weights.

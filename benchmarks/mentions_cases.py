@@ -224,12 +224,14 @@ def generic(draw: Draw) -> Case:
 
 
 def languages(draw: Draw) -> Case:
-    """Names of languages in CLDR; the target's other names are what is known of it."""
+    """Names of languages in CLDR; the target's names of all other entities are known."""
     from candgen.integrations import cldr  # noqa: PLC0415
 
     table = cldr.names(draw.language)
-    queries = draw.some(Query(mention, gold) for mention, gold, _ in table if is_language(gold))
-    rest = MentionTable.from_pairs(row for row in table if not is_language(row[1]))
+    named = [Query(mention, gold) for mention, gold, _ in table if gold.startswith(LANGUAGE_NAMES)]
+    queries = draw._replace(number=min(draw.number, len(named) // 2)).some(named)
+    asked = {query.entity for query in queries}
+    rest = MentionTable.from_pairs(row for row in table if row[1] not in asked)
 
     def read_pivots(known: Known) -> Tables:
         # Languages with a region or a script, such as sr_Latn, may be the target in other letters.
@@ -238,11 +240,6 @@ def languages(draw: Draw) -> Case:
         return choose_pivots(known, others, language=draw.language)[1]
 
     return draw.case(rest, queries, read_pivots)
-
-
-def is_language(entity: str) -> bool:
-    """Return whether an entity of CLDR is a language."""
-    return entity.startswith(LANGUAGE_NAMES)
 
 
 def scripts(draw: Draw) -> Case:

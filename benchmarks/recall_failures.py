@@ -67,7 +67,8 @@ def show(query: Query, rank: int, before: int, instead: str, names: dict[str, li
     """Print one query on a few lines."""
     first = f"rank {before} in the first stage" if before else f"not in its first {DEPTH}"
     last = f"rank {rank} in the second" if rank else "not in the first 30 of the second"
-    print(f"\n{query.mention}  {query.entity}  ({query.type}; {first}, {last})")
+    about = "; ".join([*([query.type] if query.type else []), first])
+    print(f"\n{query.mention}  {query.entity}  ({about}, {last})")
     print(f"    {'; '.join(names.get(query.entity, [])) or 'no pivot has it'}")
     if instead and instead != query.entity:
         print(f"    first candidate: {instead} {'; '.join(names.get(instead, []))}")
