@@ -349,7 +349,10 @@ KINDS: dict[str, Kind] = {
 def places(
     data: Path, kinds: Sequence[str], wanted: Sequence[str] | None, seeds: Sequence[int]
 ) -> list[Place]:
-    """Return the cases that the data has, and say which are left out."""
+    """Return the cases that the data has, and say which are left out.
+
+    Those of a language and setting follow each other: they share tables.
+    """
     made = []
     for name in kinds:
         kind = KINDS[name]
@@ -363,6 +366,7 @@ def places(
                 print(f"{name} has no data of {language}")
                 continue
             made += [Place(name, language, each, seed) for seed in seeds for each in kind.settings]
+    made.sort(key=lambda place: (place.language, SETTINGS.index(place.setting), place.seed))
     return made
 
 

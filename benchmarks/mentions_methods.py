@@ -1,6 +1,7 @@
 """What mentions.py measures in a case: ranks, probabilities, matching, and features left out."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
@@ -104,14 +105,24 @@ def baselines(case: Case, mentions: Sequence[str]) -> dict[str, Answers]:
     """Return the answers of TF-IDF with each normalizer; none without scikit-learn."""
     if missing_packages("sklearn"):
         return {}
-    from tfidf import Tfidf  # noqa: PLC0415
-
+    tables = tuple(case.tables.items())
     return {
-        name: Tfidf.build(case.tables, normalizer=normalizer, language=case.language).candidates(
-            mentions, K
-        )
+        name: vectors(normalizer, case.language, tables).candidates(mentions, K)
         for name, normalizer in BASELINES.items()
     }
+
+
+@lru_cache(maxsize=len(BASELINES))
+def vectors(
+    normalizer: str, language: str | None, tables: tuple[tuple[str, MentionTable], ...]
+) -> Any:  # noqa: ANN401 (scikit-learn is optional)
+    """Return TF-IDF of the tables; that of the last ones is kept for other kinds of mention.
+
+    It takes longer to build than all else where the tables have hundreds of thousands of names.
+    """
+    from tfidf import Tfidf  # noqa: PLC0415
+
+    return Tfidf.build(dict(tables), normalizer=normalizer, language=language)
 
 
 def ranks_of(case: Case, answers: Answers) -> list[int]:
