@@ -1,6 +1,6 @@
 """Print queries that the last method missed, for error analysis."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from recall_cases import Case
 from recall_methods import ROWS
@@ -24,15 +24,21 @@ def failures(case: Case, setting: str, number: int, *, k: int) -> None:
         raise SystemExit(f"{case.name}, {setting}: measure {list(ROWS)[-1]} first")
     cell = Cell(**kept)
     missed = [at for at, rank in enumerate(cell.ranks) if not 0 < rank <= k]
-    count = min(number, len(missed))
-    some = [missed[at * len(missed) // count] for at in range(count)]
+    some = some_of(missed, number)
     print(f"{case.name}, {setting}: {len(missed)} of {len(cell.ranks)} are missed at rank {k}.")
     print(summary(case, setting, cell.pivots, [case.test[at] for at in missed]))
     queries, firsts = [case.test[at] for at in some], [cell.first[at] for at in some]
     places = first_places(case, cell, queries)
-    names = names_of(case, setting, cell.pivots, {*firsts, *(query.entity for query in queries)})
+    tables = tables_of(case, setting, cell.pivots)
+    names = names_of(tables, {*firsts, *(query.entity for query in queries)})
     for at, query, before, instead in zip(some, queries, places, firsts, strict=True):
         show(query, cell.ranks[at], before, instead, names)
+
+
+def some_of(missed: Sequence[int], number: int) -> list[int]:
+    """Return at most so many of the queries, evenly spaced."""
+    count = min(number, len(missed))
+    return [missed[at * len(missed) // count] for at in range(count)]
 
 
 def first_places(case: Case, cell: Cell, queries: Sequence[Query]) -> list[int]:
@@ -61,22 +67,21 @@ def show(query: Query, rank: int, before: int, instead: str, names: dict[str, li
     """Print one query on a few lines."""
     first = f"rank {before} in the first stage" if before else f"not in its first {DEPTH}"
     last = f"rank {rank} in the second" if rank else "not in the first 30 of the second"
-    print(f"\n{query.mention}  {query.entity}  ({query.type}; {first}, {last})")
+    about = "; ".join([*([query.type] if query.type else []), first])
+    print(f"\n{query.mention}  {query.entity}  ({about}, {last})")
     print(f"    {'; '.join(names.get(query.entity, [])) or 'no pivot has it'}")
     if instead and instead != query.entity:
         print(f"    first candidate: {instead} {'; '.join(names.get(instead, []))}")
 
 
-def names_of(
-    case: Case, setting: str, pivots: Sequence[str], entities: set[str]
-) -> dict[str, list[str]]:
-    """Return a few names of each entity in the pivots and in the target's training data."""
+def names_of(tables: Mapping[str, MentionTable], entities: set[str]) -> dict[str, list[str]]:
+    """Return a few names of each entity in the tables, by language."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
     wanted = pa.array(sorted(entities), pa.large_string())
     names: dict[str, list[str]] = {}
-    for code, table in tables_of(case, setting, pivots).items():
+    for code, table in tables.items():
         rows = table.arrow.filter(pc.is_in(table.arrow["entity"], value_set=wanted))
         pairs = zip(rows["entity"].to_pylist(), rows["mention"].to_pylist(), strict=True)
         found: dict[str, list[str]] = {}

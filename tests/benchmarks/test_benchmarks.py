@@ -8,6 +8,7 @@ import bz2
 import gzip
 import importlib.util
 import os
+import random
 import re
 import subprocess
 import sys
@@ -23,6 +24,11 @@ SCRIPTS = ROOT / "benchmarks"
 LIBRARY = {
     "folders",
     "measure",
+    "mentions_cases",
+    "mentions_methods",
+    "mentions_queries",
+    "mentions_results",
+    "mentions_tables",
     "recall_cases",
     "recall_csv",
     "recall_failures",
@@ -62,6 +68,10 @@ COMMANDS = {
     "fairness": [*WORLD, "--clients", "0", "2", "--seconds", "0.5", "--kind", "one", "batch"],
     "index_size": [*WORLD, "--repeats", "1"],
     "growth": [*WORLD, *SHORT, "--figures", "FIGURES"],
+    "mentions": [
+        *("--data", "MENTIONS", "--language", "fo", "Greek", "--queries", "24"),
+        *("--kind", "news", "anchors", "labels", "scripts"),
+    ],
     "neural": [
         "--data",
         "NAMES",
@@ -168,6 +178,37 @@ def persons(folder):
 
 
 @pytest.fixture(scope="module")
+def mentions(folder):
+    """Made-up names of 240 entities, in the folders that mentions.py reads."""
+    draw = random.Random(0)
+    words = ["".join(draw.choices(["ka", "to", "rin", "vel", "su", "mar"], k=3)) for _ in range(90)]
+    names = [f"{draw.choice(words)} {draw.choice(words)}" for _ in range(240)]
+    spellings = {"fo": ("k", "k"), "is": ("k", "g"), "da": ("v", "w"), "en": ("u", "oo")}
+    made = folder / "mentions"
+    for kind in ("names", "slavicner"):
+        for code, (old, new) in spellings.items():
+            rows = [(name.replace(old, new), f"Q{at}", 1) for at, name in enumerate(names)]
+            rows += [(f"{mention} kommuna", entity, 1) for mention, entity, _ in rows[::2]]
+            _write_table(made / kind / f"{code}.tsv.gz", rows[: 300 if code == "fo" else None])
+    inflected = [(f"{name}s", f"Q{at}", 2) for at, name in enumerate(names[:40])]
+    _write_table(made / "anchors" / "fo.tsv.gz", inflected)
+    greek = str.maketrans("karinotvelsum", "καρινοτβελσυμ")
+    forms = [(word.translate(greek), f"Q{at}", 1) for at, word in enumerate(words)]
+    _write_table(made / "scripts" / "forms-Greek.tsv.gz", forms)
+    _write_table(made / "scripts" / "queries-Greek.tsv.gz", [form[:2] for form in forms])
+    latin = [(word, f"Q{at}", 1) for at, word in enumerate(words)]
+    _write_table(made / "scripts" / "latin.tsv.gz", latin)
+    return made
+
+
+def _write_table(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    header = ("mention", "entity", "count")[: len(rows[0])]
+    lines = ["\t".join(map(str, row)) for row in (header, *rows)]
+    path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
+
+
+@pytest.fixture(scope="module")
 def dump(real_data, folder):
     """The first pages of a real dump, in a folder of dumps."""
     made = folder / "dumps" / "elwiki-20230501-pages-articles.xml.bz2"
@@ -216,6 +257,8 @@ def printed(request, run):
 def _value(request, argument):
     if argument == "FIGURES":
         return request.getfixturevalue("folder") / "figures"
+    if argument == "MENTIONS":
+        return request.getfixturevalue("mentions")
     if argument == "NAMES":
         return request.getfixturevalue("names")
     if argument == "PERSONS":
@@ -493,6 +536,83 @@ def test_recall_is_measured_stored_and_shown(printed, run, names, tmp_path):
         1,
     )
     assert re.match(r"fo-is, joint: \d+ of \d+ are missed at rank 1\.\n", again)
+
+
+def test_mentions_are_measured_stored_and_shown(printed, run, mentions, tmp_path):
+    text = printed("mentions")
+    found = tables(text)
+    kinds = ("anchors", "labels", "news")
+    both = ("zero-shot", "joint")
+    cases = {(setting, f"{kind} fo") for kind in kinds for setting in both}
+    cases |= {("zero-shot-held-out", "news fo"), ("zero-shot", "scripts Greek")}
+    rows = found["Recall@1 / @10 / @30"]
+    assert {(row["setting"], row["case"]) for row in rows} == cases
+    columns = ["first stage", "both stages", *(["TF-IDF"] if is_installed("sklearn") else [])]
+    cells = [row[column] for row in rows for column in columns]
+    assert [cell for cell in cells if not re.fullmatch(r"[\d.]+( / [\d.]+){2}", cell)] == []
+    compared = {row["compared with"] for row in found["Gain of both stages"]}
+    assert compared == {"first stage", *(["TF-IDF"] if is_installed("sklearn") else [])}
+    more = found["Do labels of the target ever hurt?"]
+    assert {row["case"] for row in more} == {f"{kind} fo" for kind in kinds}
+    assert all(0 <= number(row["mean probability"]) <= 100 for row in found["Probabilities"])
+    for row in found["Matching, some entities absent"]:
+        assert 0.25 <= number(row["absent"]) / number(row["queries"]) <= 0.45
+    known = ("--kind", "labels", "--language", "fo", "--data", mentions, "--queries", 24)
+    shown = tables(run(["mentions.py"], "--show", "--csv", tmp_path))
+    assert shown == found
+    assert (tmp_path / "recall.csv").read_text("utf-8").startswith("setting,case,queries of,")
+    again = run(["mentions.py"], *known, "--failures", 2, "--at", 1)
+    assert re.match(r"labels fo, zero-shot, seed 0: \d+ of \d+ are missed at rank 1\.\n", again)
+
+
+def test_mentions_without_features_of_the_second_stage(run, mentions):
+    known = ("--kind", "labels", "--language", "fo", "--data", mentions, "--queries", 24)
+    rows = tables(run(["mentions.py"], *known, "--without"))["Features of the second stage"]
+    without = {row["without"] for row in rows}
+    assert {"nothing", "score", "likeness"} <= without
+    assert len(rows) == 2 * len(without)
+    assert {row["setting"] for row in rows if number(row["dev"])} == {"joint"}
+
+
+QUERIES = """
+import sys
+from pathlib import Path
+from mentions_cases import Place, open_case
+
+for kind in sys.argv[2:]:
+    case = open_case(Path(sys.argv[1]), Place(kind, "fo", "zero-shot", 0), 20)
+    assert not {query.mention for query in case.queries} & {*case.names}
+    assert len(case.names) > 100
+    for query in case.queries:
+        print(query.mention, query.entity, sep="\\t")
+"""
+
+
+def mentions_of(run, *arguments):
+    return [line.split("\t") for line in run(["-c", QUERIES], *arguments).splitlines()]
+
+
+def test_mentions_are_made_of_names(run, mentions):
+    names = {}
+    for line in gzip.decompress((mentions / "names" / "fo.tsv.gz").read_bytes()).splitlines():
+        mention, entity, _ = line.decode().split("\t")
+        names.setdefault(entity, []).append(mention.split())
+    for mention, entity in mentions_of(run, mentions, "partial"):
+        assert any(mention in words for words in names[entity])
+        assert mention != "kommuna"
+    for mention, entity in mentions_of(run, mentions, "order"):
+        first, *others = mention.split()
+        assert [*others, first] in names[entity]
+    for mention, entity in mentions_of(run, mentions, "generic"):
+        words = mention.split()
+        assert words[1:] in names[entity] or words[:-1] in names[entity]
+
+
+def test_mentions_of_languages_are_those_of_cldr(run):
+    pytest.importorskip("babel", reason="babel has the names of CLDR")
+    found = mentions_of(run, "no folder", "languages")
+    assert len(found) == 20
+    assert {entity.partition(":")[0] for _, entity in found} == {"language"}
 
 
 def test_romanize(printed):
