@@ -19,7 +19,8 @@ from mentions_results import Place
 from recall_cases import JOINT, ZERO_SHOT
 from recall_results import read_json, write_json
 
-from candgen.auto import ENGLISH, choose_pivots
+from candgen.auto import choose_pivots
+from candgen.auto.pivots import ENGLISH
 from candgen.evaluation.ceilings import candidate_space, unlike_pivots
 from candgen.evaluation.split import Split, split
 from candgen.tables.mention_table import MentionTable

@@ -14,7 +14,8 @@ from mentions_cases import Case
 from mentions_results import BASELINES, BOTH, FIRST, Ablation, Outcome, Result
 from synthetic_index import source_hash
 
-from candgen.auto import DEFAULTS_WITHOUT_DEV, build_auto
+from candgen.auto import build_auto
+from candgen.auto.normalizer import DEFAULTS_WITHOUT_DEV
 from candgen.evaluation.ceilings import candidate_space
 from candgen.evaluation.split import split
 from candgen.generators.calibration import Calibration

@@ -15,6 +15,9 @@ const PROPERTIES = {
   popularity: "frequency of all its names",
   languages: "number of languages that have it",
   same: "whether it has exactly this name",
+  cosine: "shared letter sequences, rare ones count more",
+  coverage: "part of the mention that the name's words explain",
+  words: "similarity of the words, rare ones count more",
 };
 
 /** The explanation of a candidate as elements. */
