@@ -107,7 +107,7 @@ def test_build_auto_numbers_its_steps_and_its_bar_is_never_full(tmp_path, monkey
     target = ("--target", tmp_path / "fo.tsv.gz", "--pivot-tables", tmp_path)
     shown, out, status = on_terminal("build", "--auto", *target, "-o", tmp_path / "fo.candgen")
     assert status == 0 and out == b""
-    steps = re.findall(r"step (\d) of 6, ([a-z ]+)", shown)
+    steps = [found.rstrip() for found in re.findall(r"step \d of 6, [a-z ]+", shown)]
     assert len(set(steps)) > 1 and steps == sorted(steps)
     assert 0 < max(bars(shown), default=1) < FULL
     reasons = shown.partition("\n- ")[2].partition(f"\n{tmp_path}")[0]

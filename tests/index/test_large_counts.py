@@ -167,7 +167,9 @@ def test_every_method_takes_counts_of_both_kinds(name):
     method = METHODS[name]
     queries = [Query("Vínið", "Q282", "medium"), Query("Wienar", "Q1741", "medium")]
     (answer,) = method(TRAINING, {}).candidates(["Vín Oslo Wien"])
-    assert {entity for entity, _ in answer} == {"Q282", "Q585", "Q1741"}
+    # A part of a mention is translated into pivots' languages, where nothing is called Oslo.
+    others = set() if name == "translation" else {"Q585"}
+    assert {entity for entity, _ in answer} == {"Q282", "Q1741", *others}
     assert all(0 < score < math.inf for _, score in answer)
     if method.ranks is None:
         return

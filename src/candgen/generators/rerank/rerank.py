@@ -20,7 +20,13 @@ from candgen.generators.rerank.explanation import RerankExplanation, explain
 from candgen.generators.rerank.first_stage import number_entities, read_tables
 from candgen.generators.rerank.simulated_mentions import simulate_mentions
 from candgen.generators.rerank.stage import Stage
-from candgen.generators.rerank.weights import Weights, check_weights, learn_weights
+from candgen.generators.rerank.weights import (
+    PRIOR_STRENGTH,
+    ZERO_SHOT_PRIOR_STRENGTH,
+    Weights,
+    check_weights,
+    learn_weights,
+)
 from candgen.protocols import (
     Names,
     Progress,
@@ -243,7 +249,8 @@ class Rerank(IndexBase):
         pool = self._pool([query.mention for query in asked], self.depth)
         rows = [pool.row_of(number, query.entity) for number, query in enumerate(asked)]
         gold = np.array([-1 if row is None else row for row in rows], np.int64)
-        weights = learn_weights(pool.values, pool.starts, gold)
+        strength = ZERO_SHOT_PRIOR_STRENGTH if target is None else PRIOR_STRENGTH
+        weights = learn_weights(pool.values, pool.starts, gold, strength=strength)
         return self.with_weights(weights, queries=int(np.count_nonzero(gold[: len(dev)] >= 0)))
 
     @property

@@ -41,10 +41,10 @@ class Weights(NamedTuple):
 
 
 DEFAULT_WEIGHTS = Weights(
-    score=0.55,
+    score=0.8,
     likeness=0.3,
     frequency=0.1,
-    popularity=0.05,
+    popularity=0.0,
     languages=1.5,
     same=2.0,
     cosine=0.9,
@@ -53,9 +53,10 @@ DEFAULT_WEIGHTS = Weights(
 )
 """Used without dev queries. Rounded from what was learned for several languages and kinds of
 mention: labels, inflected forms, surnames alone, names with other words around them."""
-PRIOR_STRENGTH = 200.0
+PRIOR_STRENGTH, ZERO_SHOT_PRIOR_STRENGTH = 10.0, 200.0
 """Strength of the default weights beside dev queries: as strong as so many of them. Dev queries are
-of one kind of mention; what is asked later may be of another."""
+of one kind of mention; what is asked later may be of another. Without a table of the target they
+may even be of another language."""
 
 
 def check_weights(weights: Weights | Mapping[str, float]) -> Weights:
@@ -74,14 +75,20 @@ def check_weights(weights: Weights | Mapping[str, float]) -> Weights:
 
 
 def learn_weights(
-    features: Floats, starts: Integers, gold: Integers, *, fixed: Weights = DEFAULT_WEIGHTS
+    features: Floats,
+    starts: Integers,
+    gold: Integers,
+    *,
+    fixed: Weights = DEFAULT_WEIGHTS,
+    strength: float = PRIOR_STRENGTH,
 ) -> Weights:
     """Return the weights under which the golds are likeliest, with a penalty for leaving ``fixed``.
 
     Rows ``starts[q]`` to ``starts[q + 1] - 1`` of ``features`` are the candidates of query q, and
-    ``gold[q]`` the row of its gold, -1 if it is not among them: see ``conditional_logit``.
+    ``gold[q]`` the row of its gold, -1 if it is not among them: see ``conditional_logit``. That a
+    mention is one of the names never weighs less than in ``fixed``: simulated mentions are no
+    names, and a translation that equals a name must not push off what is there verbatim.
     """
-    learned = conditional_logit.learn(
-        features, starts, gold, np.array(fixed), strength=PRIOR_STRENGTH
-    )
-    return Weights(*learned.tolist())
+    learned = conditional_logit.learn(features, starts, gold, np.array(fixed), strength=strength)
+    weights = Weights(*learned.tolist())
+    return weights._replace(same=max(weights.same, fixed.same))
