@@ -21,6 +21,7 @@ from candgen.generators.rerank.first_stage import number_entities, read_tables
 from candgen.generators.rerank.simulated_mentions import simulate_mentions
 from candgen.generators.rerank.stage import Stage
 from candgen.generators.rerank.weights import (
+    DEFAULT_WEIGHTS,
     PRIOR_STRENGTH,
     ZERO_SHOT_PRIOR_STRENGTH,
     Weights,
@@ -242,7 +243,8 @@ class Rerank(IndexBase):
     def _learn_weights(self, dev: list[Query], target: MentionTable | None) -> "Rerank":
         """Return the generator with weights from the dev queries whose gold the pool has.
 
-        Each query is also asked as it might stand in a text: see ``simulate_mentions``.
+        Each query is also asked as it might stand in a text: see ``simulate_mentions``. These are
+        not among the names, so they must not teach that a name which is there verbatim counts less.
         """
         _warn_of_leaks(dev, target)
         asked = [*dev, *simulate_mentions(dev)]
@@ -251,6 +253,7 @@ class Rerank(IndexBase):
         gold = np.array([-1 if row is None else row for row in rows], np.int64)
         strength = ZERO_SHOT_PRIOR_STRENGTH if target is None else PRIOR_STRENGTH
         weights = learn_weights(pool.values, pool.starts, gold, strength=strength)
+        weights = weights._replace(same=max(weights.same, DEFAULT_WEIGHTS.same))
         return self.with_weights(weights, queries=int(np.count_nonzero(gold[: len(dev)] >= 0)))
 
     @property

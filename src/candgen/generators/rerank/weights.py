@@ -41,7 +41,7 @@ class Weights(NamedTuple):
 
 
 DEFAULT_WEIGHTS = Weights(
-    score=0.8,
+    score=0.55,
     likeness=0.3,
     frequency=0.1,
     popularity=0.0,
@@ -85,10 +85,7 @@ def learn_weights(
     """Return the weights under which the golds are likeliest, with a penalty for leaving ``fixed``.
 
     Rows ``starts[q]`` to ``starts[q + 1] - 1`` of ``features`` are the candidates of query q, and
-    ``gold[q]`` the row of its gold, -1 if it is not among them: see ``conditional_logit``. That a
-    mention is one of the names never weighs less than in ``fixed``: simulated mentions are no
-    names, and a translation that equals a name must not push off what is there verbatim.
+    ``gold[q]`` the row of its gold, -1 if it is not among them: see ``conditional_logit``.
     """
     learned = conditional_logit.learn(features, starts, gold, np.array(fixed), strength=strength)
-    weights = Weights(*learned.tolist())
-    return weights._replace(same=max(weights.same, fixed.same))
+    return Weights(*learned.tolist())
