@@ -27,6 +27,7 @@ and English.
 
 import argparse
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 from measure import add_data, add_queries, cpu_time, missing_packages
@@ -91,6 +92,12 @@ def describe(case: Case) -> None:
     )
 
 
+def is_stored(case: Case, setting: str, method: str) -> bool:
+    """Return whether a method was measured with the same queries."""
+    stored = read_json(path_of(case.name, setting, method))
+    return stored is not None and stored["queries"] == case.digest
+
+
 def measure_all(arguments: argparse.Namespace) -> None:
     """Measure what is asked for and not stored yet."""
     methods = []
@@ -100,19 +107,13 @@ def measure_all(arguments: argparse.Namespace) -> None:
         else:
             methods.append(method)
     for name in arguments.pair:
-        wanted = [
-            (setting, method)
-            for setting in arguments.setting
-            for method in methods
-            if arguments.again or not path_of(name, setting, method).exists()
-        ]
-        if not wanted:
-            continue
-        case = open_case(name, arguments.data, arguments.fixed, arguments.queries)
+        case = open_case(name, arguments.data, arguments.fixed, arguments.queries, arguments.seed)
         case = replace(case, most_dev=arguments.dev, epochs=arguments.epochs)
         describe(case)
-        for setting, method in wanted:
-            if setting in case.settings:
+        for setting, method in product(arguments.setting, methods):
+            if setting in case.settings and (
+                arguments.again or not is_stored(case, setting, method)
+            ):
                 cell = measure(case, setting, method)
                 cell.write()
                 recalls = (
@@ -151,6 +152,13 @@ def main() -> None:
     )
     add_queries(parser, 1000)
     parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="random seed of the split (default: %(default)s); one is stored at a time",
+    )
+    parser.add_argument(
         "--dev",
         type=int,
         default=MOST_DEV,
@@ -183,7 +191,9 @@ def main() -> None:
         parser.error("name the folder of mention tables with --data, or use --show")
     if arguments.failures:
         for name in arguments.pair:
-            case = open_case(name, arguments.data, arguments.fixed, arguments.queries)
+            case = open_case(
+                name, arguments.data, arguments.fixed, arguments.queries, arguments.seed
+            )
             for setting in (each for each in arguments.setting if each in case.settings):
                 failures(case, setting, arguments.failures, k=arguments.at)
         return

@@ -104,9 +104,9 @@ def table_of(corpus: Corpus, language: str) -> MentionTable:
     return corpus.table(language)
 
 
-def open_case(name: str, data: Path, fixed: Path | None, per_type: int) -> Case:
-    """Return a case by its name; ``fixed`` is the folder of the fixed split."""
-    corpus = Corpus(data, per_type=per_type)
+def open_case(name: str, data: Path, fixed: Path | None, per_type: int, seed: int = 0) -> Case:
+    """Return a case by its name; ``fixed`` is the folder of the fixed split, which has no seed."""
+    corpus = Corpus(data, per_type=per_type, seed=seed)
     if name == FIXED:
         if fixed is None:
             raise SystemExit(f"{FIXED}: name the folder of its split with --fixed")
