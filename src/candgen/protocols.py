@@ -210,6 +210,7 @@ class Training:
     Without a target this is the zero-shot setting, without pivots the high-resource setting.
     ``english`` has the names for methods that compare mentions with them, ``dev`` the held-out
     queries for methods that learn weights or when to stop. ``progress`` is called by slow methods.
+    ``names`` are names of the target without entities: they teach how its words look.
     """
 
     pivots: Mapping[str, MentionTable] = field(default_factory=dict)
@@ -218,6 +219,7 @@ class Training:
     english: MentionTable | None = None
     dev: Sequence[Query] = ()
     progress: Progress = field(default=no_progress, compare=False, repr=False)
+    names: Sequence[str] = ()
 
 
 class Size(NamedTuple):

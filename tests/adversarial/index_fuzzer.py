@@ -76,7 +76,9 @@ def make_indexes(*, neural: bool) -> dict[str, Contents]:
         "wikipriors": candgen.WikiPriors.build(**tables),
         "wikipriors-released": candgen.WikiPriors.build(**tables, released=True),
         "translation": candgen.Translation.build(**tables, english=danish, language="fo"),
-        "rerank": candgen.Rerank(plain, **tables, language="fo"),
+        "rerank": candgen.Rerank(
+            plain, **tables, language="fo", names=_inflected(tables["target"])
+        ),
     }
     made["cascade"] = candgen.Cascade(made["wikipriors"], plain)
     if neural:
@@ -85,6 +87,11 @@ def make_indexes(*, neural: bool) -> dict[str, Contents]:
                 **tables, english=danish, encoder=encoder, epochs=1, dimensions=8
             )
     return {name: _with_extras(index.contents()) for name, index in made.items()}
+
+
+def _inflected(table: candgen.MentionTable) -> list[str]:
+    """Return the names of a table as they are, and with two endings."""
+    return [mention + ending for mention in table.mentions for ending in ("", "na", "ar")]
 
 
 def _table(seed: int) -> candgen.MentionTable:

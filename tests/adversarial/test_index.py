@@ -120,6 +120,9 @@ CHANGES = [
     ("rerank", "stage.rarity.table", lambda array: np.zeros(1 << 25, np.uint8)),  # too many
     ("rerank", "stage.rarity.table", lambda array: array.astype(np.uint32)),  # no codes
     ("rerank", "stage.rarity.table", lambda array: array.reshape(-1, 1)),
+    ("rerank", "stage.endings.code", lambda array: array[::-1]),
+    ("rerank", "stage.endings.code", lambda array: array[:-1]),
+    ("rerank", "stage.endings.ratio", value(0, np.nan)),
     ("rerank", "stage.rarity.length", value(0, np.nan)),
     ("rerank", "stage.rarity.length", value(0, np.inf)),
     ("rerank", "stage.rarity.length", value(1, -1.0)),

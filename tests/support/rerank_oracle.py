@@ -9,7 +9,7 @@ import math
 import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
@@ -23,6 +23,8 @@ Names = Mapping[str, Mapping[str, int]]
 Part = tuple[str, tuple[int, ...]]
 """An n-gram or a beginning of a word, in numbers of symbols: the kind, and which symbols."""
 BOUNDARY = 256
+KINDS = "bfpvw", "dt", "cgkqx", "jsz", "mn", "l", "r"
+"Letters that sound alike; all others are left out of skeletons."
 SEEDS = {"n-gram": 0xCBF29CE484222325, "beginning": 0x9E3779B97F4A7C15}
 
 
@@ -34,15 +36,36 @@ class NaiveModel:
     add: dict[str, float]
     drop: dict[str, float]
     common: dict[str, float]
+    endings: Mapping[str, float] = field(default_factory=dict)
+    """How much likelier each ending is than its symbols."""
 
     @classmethod
-    def of(cls, alphabet: str, change, add, drop, common) -> "NaiveModel":
-        """From the tables of a model, by the place of symbols in its alphabet."""
+    def of(
+        cls, alphabet: str, change, add, drop, common, texts: Sequence[str] = ()
+    ) -> "NaiveModel":
+        """From the tables of a model, by the place of symbols in its alphabet.
+
+        Endings are those of ``texts``.
+        """
         symbols = list(enumerate(alphabet))
-        return cls(
+        made = cls(
             {(a, b): float(change[i][j]) for i, a in symbols for j, b in symbols},
             *({a: float(table[i]) for i, a in symbols} for table in (add, drop, common)),
         )
+        return replace(made, endings=made.endings_of(texts))
+
+    def endings_of(self, texts: Sequence[str]) -> dict[str, float]:
+        """The endings of at least three words of texts that are other words with an ending."""
+        words = {word for text in texts for word in text.split(" ")}
+        owners: dict[str, set[str]] = {}
+        for word, stem in product(words, words):
+            if len(stem) >= 3 and 1 <= len(word) - len(stem) <= 8 and word.startswith(stem):
+                owners.setdefault(word[len(stem) :], set()).add(word)
+        return {
+            ending: len(mine) / len(words) / math.prod(self.common[each] for each in ending)
+            for ending, mine in owners.items()
+            if len(mine) >= 3 and OTHER not in self.known(ending)
+        }
 
     def known(self, text: str) -> list[str]:
         return [symbol if symbol in self.add else OTHER for symbol in text]
@@ -86,6 +109,8 @@ class NaiveModel:
                     made_up *= decimal.Decimal(self.common[self.known(word)[kept - 1]])
                 added = len(word) - kept
                 ending = decimal.Decimal("0.125") * decimal.Decimal("0.8") ** added if added else 1
+                if 0 < kept < len(word) and word[kept:] in self.endings:
+                    ending = max(ending, decimal.Decimal(self.endings[word[kept:]]))
                 total += ending * likely / made_up
             return float(total.ln())
 
@@ -122,6 +147,29 @@ def _steps(name: Sequence[str], query: Sequence[str]) -> set[tuple[str, str]]:
 def logarithm(count: int) -> float:
     """log(1 + count), in steps of which eight double it."""
     return round(8 * math.log2(1 + count)) * math.log(2) / 8
+
+
+def skeleton(word: str) -> str:
+    """The kinds of a word's consonants, where consecutive ones of one kind are one.
+
+    Unknown symbols are a kind too.
+    """
+    known = (*KINDS, OTHER)
+    kinds = [str(kind) for letter in word for kind, some in enumerate(known) if letter in some]
+    return "".join(
+        kind for kind, before in zip(kinds, ["", *kinds], strict=False) if kind != before
+    )
+
+
+def distance(one: str, other: str) -> int:
+    """The edit distance of two texts."""
+    row = list(range(len(other) + 1))
+    for number, symbol in enumerate(one, 1):
+        before, row[0] = row[0], number
+        for at, each in enumerate(other, 1):
+            cost = before + (symbol != each)
+            before, row[at] = row[at], min(cost, row[at] + 1, row[at - 1] + 1)
+    return row[-1]
 
 
 def hashed(part: Part) -> int:
@@ -226,15 +274,33 @@ class NaiveRarity:
         found = [(self.model.word_similarity(word, v), self.word_weight(v)) for v in others]
         return sorted(found, key=lambda each: -each[0])
 
-    def match(self, text: str, name: str) -> tuple[float, float]:
-        """How much of a text the words of a name explain, and the cosine of their words."""
+    def sound(self, word: str, name: str) -> float:
+        """The similarity of the skeletons of a word and of the most similar word of a name."""
+        mine, *others = (
+            skeleton("".join(self.model.known(each))) for each in (word, *self.words(name))
+        )
+        return max(
+            (
+                max(1 - 2 * distance(mine, v) / max(len(mine), len(v)), 0.0)
+                for v in others
+                if mine and v
+            ),
+            default=0.0,
+        )
+
+    def match(self, text: str, name: str) -> tuple[float, float, float]:
+        """How much of a text the words of a name explain, the cosine of their words, and how much
+        of it their skeletons explain."""
         mine, theirs = ([self.word_weight(w) for w in self.words(x)] for x in (text, name))
         if not mine or not theirs:
-            return 0.0, 0.0
+            return 0.0, 0.0, 0.0
         best = [self.partners(word, name)[0] for word in self.words(text)]
         explained = math.fsum(w * like for w, (like, _) in zip(mine, best, strict=True))
         shared = math.fsum(w * like * v for w, (like, v) in zip(mine, best, strict=True))
-        return explained / math.fsum(mine), shared / (math.hypot(*mine) * math.hypot(*theirs))
+        sound = (self.sound(word, name) for word in self.words(text))
+        sounded = math.fsum(w * like for w, like in zip(mine, sound, strict=True))
+        cosine = shared / (math.hypot(*mine) * math.hypot(*theirs))
+        return explained / math.fsum(mine), cosine, sounded / math.fsum(mine)
 
     def is_doubtful(self, text: str, name: str) -> bool:
         """Whether words of different weights are so equally similar that rounding decides."""
@@ -259,7 +325,7 @@ class NaiveStage:
         """The properties of a candidate whose score is so much of the best one's."""
         mine = self.names.get(entity, {})
         if not mine:
-            return [math.log(ratio), *[0.0] * 8]
+            return [math.log(ratio), *[0.0] * 9]
         every = sorted(mine, key=lambda name: (-mine[name], name.encode()))
         listed = self.rarity.compared(text, every)
         alike = [self.model.probability(text, name) for name in listed]
@@ -311,7 +377,7 @@ class NaiveStage:
             # not compared with the mention.
             alike = max(row[1] for row in found)
             row = list(next(row for row in found if row[1] == alike))
-            for better in (0, 6, 7, 8):
+            for better in (0, 6, 7, 8, 9):
                 row[better] = max(each[better] for each in found)
             row[5] = mine[entity][5] if entity in mine else 0.0
             v = self.value(row)

@@ -142,7 +142,9 @@ def build_auto(
         progress=first.start("choosing pivots", measured=True),
     )
     reasons = (explain_pivots(ranking, pivots, len(candidates), known),)
-    work = _Work(ranking, reasons, Training(pivots, table, language), first, max_size, exhaustive)
+    names = () if isinstance(target, MentionTable) else target
+    whole = Training(pivots, table, language, names=names)
+    work = _Work(ranking, reasons, whole, first, max_size, exhaustive)
     if folds is not None:
         return work.by_held_back_names(folds)
     if (stand_in := choose_stand_in(ranking, pivots, known_names(target), seed)) is not None:

@@ -27,6 +27,8 @@ MIN_STAND_IN_ENTITIES = 60
 MIN_PREFERRED = 200
 """With fewer entities that the target's names probably mean, others are added."""
 MAX_NAMES = 2000
+MAX_OWN_NAMES = 100_000
+"""The most names of the stand-in that are known as those of the target are: without entities."""
 STREAM = 3
 """Of random numbers; a split has those below."""
 
@@ -73,7 +75,8 @@ def choose_stand_in(
     language = max(able, key=lambda row: (row.closeness, row.coverage)).language
     queries = draw_queries(pivots[language], seed, probable_entities(pivots, names))
     others = {name: table for name, table in pivots.items() if name != language}
-    training = Training(others, None, language, dev=queries[::2])
+    own = some_names(pivots[language], MAX_OWN_NAMES)
+    training = Training(others, None, language, dev=queries[::2], names=own)
     covered = max((row.ceiling for row in ranking.rows if row.ceiling is not None), default=100.0)
     return StandIn(language, training, queries[1::2], absent=1.0 - covered / 100)
 
@@ -84,6 +87,16 @@ def probable_entities(pivots: Mapping[str, MentionTable], names: Sequence[str]) 
     size = min(len(names), MAX_NAMES)
     some = [names[at * len(names) // size] for at in range(size)]
     return {found[0].entity for found in index.candidates(some, k=1) if found}
+
+
+def some_names(table: MentionTable, most: int) -> list[str]:
+    """Return mentions of a table, at most ``most``, evenly spaced."""
+    column = table.arrow["mention"]
+    size = min(len(column), most)
+    found: list[str] = column.take(
+        pa.array(np.arange(size) * len(column) // max(size, 1))
+    ).to_pylist()
+    return found
 
 
 def draw_queries(table: MentionTable, seed: int, preferred: Collection[str] = ()) -> list[Query]:

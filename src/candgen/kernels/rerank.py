@@ -12,9 +12,11 @@ from candgen.kernels import inner_kernel, kernel
 from candgen.kernels.prefetch import prefetch
 from candgen.kernels.word_match import cosine, last_row_of_text, match_words, prepare
 
-SCORE, SIMILARITY, FREQUENCY, POPULARITY, LANGUAGES, SAME, COSINE, COVERAGE, WORDS = range(9)
+SCORE, SIMILARITY, FREQUENCY, POPULARITY, LANGUAGES, SAME, COSINE, COVERAGE, WORDS, SKELETON = (
+    range(10)
+)
 """Columns of the properties: those of ``Weights``."""
-COLUMNS = 9
+COLUMNS = 10
 MIN_COSINE_SHARE = 0.4
 """The part of the largest cosine of an entity's names that a name needs to be compared further."""
 MIN_SCORE_SHARE = 1e-300
@@ -85,12 +87,12 @@ def _equal(symbols, start, end, text):
 
 
 @inner_kernel
-def _compare(asked, e, turn, names, rarity, ratios, alike, values):
+def _compare(asked, e, turn, names, tables, ratios, alike, values):
     """Write the properties of an entity for a text; returns its most similar name, or -1.
 
     The similarity is log (P(text | name) / P(text)) / length of the text, with ``ratios`` as
-    ``likelihood`` takes them: 0 where a name tells nothing. Of cosine, coverage and words, each is
-    that of the name for which it is largest. Names whose cosine is far below the entity's largest
+    ``likelihood`` takes them: 0 where a name tells nothing. From cosine on, each property is that
+    of the name for which it is largest. Names whose cosine is far below the entity's largest
     are not looked at any further. ``alike`` has room for a number for each name, and ``turn`` is
     another number for each comparison.
     """
@@ -107,7 +109,7 @@ def _compare(asked, e, turn, names, rarity, ratios, alike, values):
         n = after + i
         start, end = np.int64(names.start[n]), np.int64(names.start[n + 1])
         alike[i] = cosine(
-            asked, (turn << 32) + i, symbols, start, end, rarity.space, names.length[n]
+            asked, (turn << 32) + i, symbols, start, end, tables.space, names.length[n]
         )
         values[COSINE] = max(values[COSINE], alike[i])
     most, best = -np.inf, np.int64(-1)
@@ -123,24 +125,24 @@ def _compare(asked, e, turn, names, rarity, ratios, alike, values):
             most, best = value, n
         if values[SAME] == 0.0 and _equal(symbols, start, end, text):
             values[SAME] = 1.0
-        explained, shared = match_words(asked, scale, symbols, start, end, ratios, rarity)
+        explained, shared, sounded = match_words(asked, scale, symbols, start, end, ratios, tables)
         values[COVERAGE] = max(values[COVERAGE], explained)
         values[WORDS] = max(values[WORDS], shared)
+        values[SKELETON] = max(values[SKELETON], sounded)
     values[SIMILARITY] = max(most, 0.0) / len(text)
     values[FREQUENCY] = names.logarithm[names.frequency[best]]
     return best
 
 
 @kernel
-def _compare_all(found, i, number, spelling_of, names, rarity, ratios, rows, first):
+def _compare_all(found, i, number, spelling_of, names, tables, ratios, rows, first):
     """Write the first candidates of text i into rows, from ``first`` on."""
     text = found.symbols[found.start[i] : found.start[i + 1]]
     entities = np.empty(number, np.int32)
     for at in range(number):
         entities[at] = spelling_of[found.place[i, at]]
     _prefetch_names(names, entities)
-    asked = prepare(text, ratios, rarity)
-    most = np.int64(0)
+    asked = prepare(text, ratios, tables)
     most = np.int64(0)
     for e in entities:
         if e >= 0:
@@ -153,7 +155,7 @@ def _compare_all(found, i, number, spelling_of, names, rarity, ratios, rows, fir
         values = rows.values[first + at]
         rows.place[first + at] = found.place[i, at]
         rows.best[first + at] = _compare(
-            asked, entities[at], at, names, rarity, ratios, alike, values
+            asked, entities[at], at, names, tables, ratios, alike, values
         )
         values[SCORE] = np.log(max(found.score[i, at] / top, MIN_SCORE_SHARE))
 
@@ -173,7 +175,7 @@ def _merge(rows, first, own, number):
         at = np.searchsorted(sorted_places, place)
         if at < own and sorted_places[at] == place:
             mine = first + order[at]
-            for column in (SCORE, COSINE, COVERAGE, WORDS):
+            for column in (SCORE, COSINE, COVERAGE, WORDS, SKELETON):
                 better = max(rows.values[mine, column], rows.values[other, column])
                 rows.values[mine, column] = better
             if rows.values[other, SIMILARITY] > rows.values[mine, SIMILARITY]:
@@ -194,7 +196,7 @@ def _merge(rows, first, own, number):
 
 @kernel
 def fill_rows(
-    found, own, translated, translation_of, spelling_of, names, rarity, ratios, rows, starts, stop
+    found, own, translated, translation_of, spelling_of, names, tables, ratios, rows, starts, stop
 ):
     """Write the rows of all mentions: the first ``own[q]`` found for mention q, then others.
 
@@ -208,12 +210,12 @@ def fill_rows(
         first = starts[q]
         kept = own[q]
         rows.translated[first : first + kept] = False
-        _compare_all(found, q, kept, spelling_of, names, rarity, ratios, rows, first)
+        _compare_all(found, q, kept, spelling_of, names, tables, ratios, rows, first)
         t = translation_of[q]
         if t >= 0:
             number = translated.found[t]
             after = first + kept
-            _compare_all(translated, t, number, spelling_of, names, rarity, ratios, rows, after)
+            _compare_all(translated, t, number, spelling_of, names, tables, ratios, rows, after)
             kept = _merge(rows, first, kept, number)
         starts[q + 1] = first + kept
 

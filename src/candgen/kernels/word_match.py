@@ -21,22 +21,29 @@ from candgen.kernels.rarity import (
     spread,
     symbol_of_word,
 )
+from candgen.kernels.skeleton import KINDS, mark_skeleton, skeleton_similarity
 
 MIN_LIKELIHOOD = 1e-6
 """Least log likelihood ratio of a word and itself."""
 ENDING, ENDING_DECAY = 0.125, 0.8
 """An ending of n symbols, added to a word of a name, has the likelihood 0.125 * 0.8**n.
 
-Its symbols are as likely as they are common: endings tell which form a word has, not which word."""
+Its symbols are as likely as they are common: endings tell which form a word has, not which word.
+Endings that are known to be frequent are likelier."""
+LONGEST_ENDING = 8
+"""The most symbols of an ending that is known: a byte of its code each."""
 
 
-class Rarity(NamedTuple):
-    """How rare n-grams and words are among the names of an index."""
+class WordTables(NamedTuple):
+    """How rare n-grams and words are among the names of an index, their consonants and endings."""
 
-    table: np.ndarray  # codes of counts, by hash
+    counts: np.ndarray  # their codes, by hash
     ngram: np.ndarray  # of a code: the weight of an n-gram
     word: np.ndarray  # of a code: the weight of a word
     space: int  # the symbol between words
+    consonant: np.ndarray  # of a symbol: the kind of consonant that it is, or 0
+    ending: np.ndarray  # codes of endings, sorted
+    ending_ratio: np.ndarray  # of each, how much likelier it is than its symbols
 
 
 class Asked(NamedTuple):
@@ -57,17 +64,21 @@ class Asked(NamedTuple):
     itself: np.ndarray  # log likelihood ratio of a word and itself
     is_careful: np.ndarray  # of words: which likelihood is safe
     rows: np.ndarray  # of words: what ``first_row`` wrote
+    ending: np.ndarray  # of words, by where it begins: the likelihood ratio of an ending
+    marks: np.ndarray  # of words: where their skeletons have each kind of consonant
+    skeleton: np.ndarray  # of words: how long their skeletons are
     best: np.ndarray  # room: the best similarity of each word
     partner: np.ndarray  # room: the weight of the word of the name that has it
+    sound: np.ndarray  # room: the best similarity of each word's skeleton
 
 
 @kernel
-def prepare(text, ratios, rarity):
+def prepare(text, ratios, tables):
     """Return a text as it is compared with names."""
     first, row = np.empty(len(text) + 1, np.float64), np.empty(len(text) + 1, np.float64)
     careful = first_row(text, ratios[1], first)
     codes = np.empty(codes_room(len(text)), np.uint64)
-    found = ngrams_of_text(text, 0, len(text), rarity.space, codes)
+    found = ngrams_of_text(text, 0, len(text), tables.space, codes)
     room = 4
     while room < 4 * found:
         room *= 2
@@ -78,12 +89,12 @@ def prepare(text, ratios, rarity):
         slot = _slot(slots, ngrams, codes[at])
         if slots[slot] < 0:
             slots[slot], ngrams[number] = number, codes[at]
-            weight[number] = rarity.ngram[rarity.table[place(codes[at], rarity.table)]] ** 2
+            weight[number] = tables.ngram[tables.counts[place(codes[at], tables.counts)]] ** 2
             total += weight[number]
             number += 1
     words, at = 0, 0
     while True:
-        begin, at = next_word(text, at, len(text), rarity.space)
+        begin, at = next_word(text, at, len(text), tables.space)
         if begin == at:
             break
         words += 1
@@ -91,14 +102,18 @@ def prepare(text, ratios, rarity):
     rare, itself = np.empty(words, np.float64), np.empty(words, np.float64)
     is_careful = np.empty(words, np.bool_)
     rows = np.empty((words, len(text) + 1), np.float64)
+    ending = np.empty((words, len(text) + 1), np.float64)
+    marks, skeleton = np.empty((words, KINDS), np.uint64), np.empty(words, np.int64)
     at = 0
     for word in range(words):
-        begin, at = next_word(text, at, len(text), rarity.space)
+        begin, at = next_word(text, at, len(text), tables.space)
         start[word], end[word], mine = begin, at, text[begin:at]
-        rare[word] = _weight_of_word(text, begin, at, rarity)
+        rare[word] = _weight_of_word(text, begin, at, tables)
         is_careful[word] = first_row(mine, ratios[1], rows[word])
         scale = last_row(text, begin, at, mine, is_careful[word], ratios, rows[word], row)
-        itself[word] = max(_with_ending(scale, row, len(mine)), MIN_LIKELIHOOD)
+        _weigh_endings(mine, tables, ending[word])
+        itself[word] = max(_with_ending(scale, row, len(mine), ending[word]), MIN_LIKELIHOOD)
+        skeleton[word] = mark_skeleton(text, begin, at, tables.consonant, marks[word])
     return Asked(
         text,
         careful,
@@ -115,6 +130,10 @@ def prepare(text, ratios, rarity):
         itself,
         is_careful,
         rows,
+        ending,
+        marks,
+        skeleton,
+        np.empty(words, np.float64),
         np.empty(words, np.float64),
         np.empty(words, np.float64),
     )
@@ -130,8 +149,8 @@ def _slot(slots, ngrams, code):
 
 
 @inner_kernel
-def _weight_of_word(symbols, start, end, rarity):
-    return rarity.word[rarity.table[place(prefix_code(symbols, start, end), rarity.table)]]
+def _weight_of_word(symbols, start, end, tables):
+    return tables.word[tables.counts[place(prefix_code(symbols, start, end), tables.counts)]]
 
 
 @inner_kernel
@@ -141,12 +160,27 @@ def last_row_of_text(asked, symbols, start, end, ratios):
 
 
 @inner_kernel
-def _with_ending(scale, row, length):
-    """Return the log likelihood ratio of a word that may have an ending, from its last row."""
-    whole, share = row[length], ENDING
-    for kept in range(length - 1, -1, -1):
+def _weigh_endings(word, tables, ending):
+    """Write the likelihood ratio of the ending that begins at each symbol of a word."""
+    share, code = ENDING, np.uint64(0)
+    for at in range(len(word) - 1, -1, -1):
         share *= ENDING_DECAY
-        whole += share * row[kept]
+        ending[at] = share
+        place = len(word) - 1 - at
+        if place >= LONGEST_ENDING:
+            continue
+        code |= np.uint64(word[at]) << np.uint64(8 * place)
+        found = np.searchsorted(tables.ending, code)
+        if found < len(tables.ending) and tables.ending[found] == code and at > 0:
+            ending[at] = max(share, tables.ending_ratio[found])
+
+
+@inner_kernel
+def _with_ending(scale, row, length, ending):
+    """Return the log likelihood ratio of a word that may have an ending, from its last row."""
+    whole = row[length]
+    for kept in range(length):
+        whole += ending[kept] * row[kept]
     return scale + np.log(whole) if whole > 0.0 else -np.inf
 
 
@@ -176,22 +210,24 @@ def cosine(asked, turn, symbols, start, end, space, length):
 
 
 @inner_kernel
-def match_words(asked, scale, symbols, start, end, ratios, rarity):
-    """Return how much of the mention the words of a name explain, and the cosine of their words.
+def match_words(asked, scale, symbols, start, end, ratios, tables):
+    """Return how the words of a mention match those of a name: coverage, words and skeleton.
 
-    Each word of the mention is compared with its most similar word of the name. ``scale`` is what
+    Coverage is how much of the mention the words of the name explain, words the cosine of both,
+    and skeleton how much the name's words explain by their consonants alone. Each word of the
+    mention is compared with its most similar word of the name. ``scale`` is what
     ``last_row_of_text`` returned: its row is used where mention and name have one word each.
     """
     words = len(asked.start)
     whole_word = words == 1 and asked.end[0] - asked.start[0] == len(asked.text)
     for word in range(words):
-        asked.best[word] = asked.partner[word] = 0.0
+        asked.best[word] = asked.partner[word] = asked.sound[word] = 0.0
     squares, at = 0.0, start
     while True:
-        first, at = next_word(symbols, at, end, rarity.space)
+        first, at = next_word(symbols, at, end, tables.space)
         if first == at:
             break
-        weight = _weight_of_word(symbols, first, at, rarity)
+        weight = _weight_of_word(symbols, first, at, tables)
         squares += weight * weight
         alone = whole_word and first == start and at == end
         for word in range(words):
@@ -199,17 +235,21 @@ def match_words(asked, scale, symbols, start, end, ratios, rarity):
             if not alone:
                 careful, before = asked.is_careful[word], asked.rows[word]
                 scale = last_row(symbols, first, at, mine, careful, ratios, before, asked.row)
-            value = _with_ending(scale, asked.row, len(mine))
+            value = _with_ending(scale, asked.row, len(mine), asked.ending[word])
             similar = min(max(value / asked.itself[word], 0.0), 1.0)
             if similar > asked.best[word]:
                 asked.best[word], asked.partner[word] = similar, weight
-    explained = total = product = own_squares = 0.0
+            marks, length = asked.marks[word], asked.skeleton[word]
+            sound = skeleton_similarity(marks, length, symbols, first, at, tables.consonant)
+            asked.sound[word] = max(asked.sound[word], sound)
+    explained = sounded = total = product = own_squares = 0.0
     for word in range(words):
         rare = asked.rare[word]
         total += rare
         own_squares += rare * rare
         explained += rare * asked.best[word]
+        sounded += rare * asked.sound[word]
         product += rare * asked.best[word] * asked.partner[word]
     if not (total > 0.0 and squares > 0.0):
-        return 0.0, 0.0
-    return explained / total, product / np.sqrt(own_squares * squares)
+        return 0.0, 0.0, 0.0
+    return explained / total, product / np.sqrt(own_squares * squares), sounded / total

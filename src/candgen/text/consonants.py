@@ -34,6 +34,18 @@ _REPEATED = re.compile(r"([A-Z])\1+")
 _SPACES = re.compile(" {2,}")
 
 
+def consonant_kinds(alphabet: str) -> list[int]:
+    """Return the kind of consonant of each letter, from 1 on; 0 for vowels and all other symbols.
+
+    Letters are looked at one by one, so h is none: in most spellings it is half of a digraph.
+
+    >>> consonant_kinds("abmnh")
+    [0, 1, 5, 5, 0]
+    """
+    kinds = {each: number for number, some in enumerate(_KINDS, 1) for each in some if each != "h"}
+    return [kinds.get(letter, 0) for letter in alphabet]
+
+
 def add_skeletons(lines: str) -> str:
     """Append the skeleton to each romanized line; a line without consonants stays as it is."""
     bare = _NOT_LETTERS.sub("", lines)

@@ -95,7 +95,7 @@ def test_every_rare_word_is_found_with_generic_words_around_it(rerank, persons):
     wrapped = [f"kommuna {surname} bygd" for _, surname in persons.values()]
     found = places_of(rerank, wrapped, persons)
     assert found.count(1) >= 0.9 * len(found)
-    assert max(found) <= 10
+    assert max(found) <= 15
 
 
 @pytest.mark.parametrize(

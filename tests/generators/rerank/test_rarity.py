@@ -1,6 +1,7 @@
 """How rare n-grams and words are: counts against dictionaries, and what is refused."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,15 +108,16 @@ def test_names_of_nobody():
 
 def test_common_words_still_weigh_something():
     rarity, _, _ = both(["abcd"] * 500)
-    assert rarity.kernel.word.min() == pytest.approx(0.1)
-    assert rarity.kernel.ngram.min() == 1.0
-    assert rarity.kernel.word.max() == pytest.approx(np.log(502))
-    assert rarity.kernel.ngram.max() == pytest.approx(1 + np.log(501))
+    _, ngram, word, _ = rarity.tables
+    assert word.min() == pytest.approx(0.1)
+    assert ngram.min() == 1.0
+    assert word.max() == pytest.approx(np.log(502))
+    assert ngram.max() == pytest.approx(1 + np.log(501))
 
 
 def damaged(**changes):
     rarity, _, _ = both(["ab", "cd"])
-    return Rarity(**{"table": rarity.table, "length": rarity.length, "space": 1, **changes})
+    return replace(rarity, **changes)
 
 
 @pytest.mark.parametrize(
@@ -145,11 +147,11 @@ def test_what_is_refused(changes):
 
 
 def properties(mention, names, **options):
-    """Cosine, coverage and words of one entity that has all names but those of others."""
+    """Cosine, coverage, words and skeleton of the entity that has all names but those of others."""
     table = MentionTable.from_pairs(names)
     rerank = Rerank(Listed(("Q1", 1.0)), pivots={"is": table}, normalizer="none", **options)
     told = {each.name: each.value for each in rerank.explain(mention, "Q1").properties}
-    return [told[name] for name in ("cosine", "coverage", "words")]
+    return [told[name] for name in ("cosine", "coverage", "words", "skeleton")]
 
 
 def long_names(seed):
@@ -186,10 +188,10 @@ def test_properties_of_long_names_are_those_of_dictionaries(seed):
             if any(rarity.is_doubtful(mention, each) for each in mine):
                 continue
             near = rarity.compared(mention, mine)
-            told = [each.value for each in rerank.explain(mention, entity).properties[6:]]
+            told = [each.value for each in rerank.explain(mention, entity).properties[6:10]]
             expected = [
                 max(rarity.cosine(mention, each) for each in mine),
-                *(max(rarity.match(mention, each)[at] for each in near) for at in (0, 1)),
+                *(max(rarity.match(mention, each)[at] for each in near) for at in (0, 1, 2)),
             ]
             assert told == pytest.approx(expected, rel=1e-6, abs=1e-9)
             compared += 1
@@ -202,17 +204,17 @@ OTHERS = [("kirk vold", "Q2"), ("nor kirk", "Q3"), ("sund", "Q4")]
 def test_a_name_itself_and_its_words_in_any_order():
     names = [("gran vold", "Q1"), *OTHERS]
     for mention in ("gran vold", "vold gran"):
-        assert properties(mention, names) == pytest.approx([1.0, 1.0, 1.0], abs=1e-6)
+        assert properties(mention, names) == pytest.approx([1.0, 1.0, 1.0, 1.0], abs=1e-6)
     assert max(properties("gran vold", names)) <= 1.0 + 1e-9
 
 
 def test_a_word_alone_is_covered_but_does_not_cover():
     names = [("gran vold", "Q1"), *OTHERS]
-    cosine, coverage, words = properties("gran", names)
-    assert coverage == pytest.approx(1.0)
+    cosine, coverage, words, skeleton = properties("gran", names)
+    assert coverage == skeleton == pytest.approx(1.0)
     assert 0.3 < cosine < 1.0
     assert 0.3 < words < 1.0
-    _, more, _ = properties("gran vold extra", names)
+    _, more, *_ = properties("gran vold extra", names)
     assert 0.3 < more < 1.0
 
 
@@ -224,13 +226,13 @@ def test_each_is_that_of_the_name_for_which_it_is_largest():
 
 @pytest.mark.parametrize("mention", ["", " ", "   "])
 def test_mentions_without_words(mention):
-    assert properties(mention, [("gran vold", "Q1"), *OTHERS]) == [0.0, 0.0, 0.0]
-    assert properties("gran", [(" ", "Q1"), *OTHERS]) == [0.0, 0.0, 0.0]
+    assert properties(mention, [("gran vold", "Q1"), *OTHERS]) == [0.0, 0.0, 0.0, 0.0]
+    assert properties("gran", [(" ", "Q1"), *OTHERS]) == [0.0, 0.0, 0.0, 0.0]
 
 
 def test_without_a_space_in_names_a_mention_is_one_word():
     names = [("gran", "Q1"), ("sund", "Q2")]
-    assert properties("gran", names) == pytest.approx([1.0, 1.0, 1.0], abs=1e-6)
-    _, coverage, _ = properties("vold gran", names)
-    _, apart, _ = properties("vold gran", [*names, ("a b", "Q3")])
+    assert properties("gran", names) == pytest.approx([1.0, 1.0, 1.0, 1.0], abs=1e-6)
+    _, coverage, *_ = properties("vold gran", names)
+    _, apart, *_ = properties("vold gran", [*names, ("a b", "Q3")])
     assert coverage != pytest.approx(apart)

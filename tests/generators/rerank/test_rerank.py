@@ -55,7 +55,8 @@ def oracle(rerank, pivots, target):
             mine[mention] = mine.get(mention, 0) + count
             owners.setdefault(entity, set()).add(language)
     model = rerank.stage.edits
-    naive = NaiveModel.of(model.alphabet, *model.tables, model.common)
+    own = [mention for mention, _, _ in target or ()]
+    naive = NaiveModel.of(model.alphabet, *model.tables, model.common, own)
     every = [name for mine in names.values() for name in mine]
     rarity = NaiveRarity(naive, every, len(rerank.stage.rarity.table), SHARE)
     languages = {entity: len(each) for entity, each in owners.items()}

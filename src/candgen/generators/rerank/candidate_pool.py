@@ -91,7 +91,7 @@ class CandidatePool:
             translation_of,
             numbering.spelling_of,
             stage.names,
-            stage.rarity.kernel,
+            stage.word_tables,
             stage.edits.ratios,
             rows,
             starts,

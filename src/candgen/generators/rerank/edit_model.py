@@ -19,7 +19,9 @@ import pyarrow.compute as pc
 
 from candgen.errors import shown
 from candgen.kernels import edit_model as kernels
+from candgen.kernels.skeleton import UNKNOWN
 from candgen.storage.validation import check_array, check_range, check_text
+from candgen.text.consonants import consonant_kinds
 
 Floats = npt.NDArray[np.float64]
 
@@ -114,6 +116,17 @@ class EditModel:
     def space(self) -> int:
         """The number of the space, 0 if no text had one."""
         return max(self.alphabet.find(" "), 0)
+
+    @cached_property
+    def consonants(self) -> npt.NDArray[np.uint8]:
+        """The kind of consonant of each symbol, 0 for those that are none.
+
+        Unknown symbols are one more kind: a word that has one sounds like no word without it.
+        """
+        kinds = np.array(consonant_kinds(self.alphabet), np.uint8)
+        kinds[0] = UNKNOWN
+        kinds.setflags(write=False)
+        return kinds
 
     @property
     def tables(self) -> tuple[Floats, Floats, Floats]:

@@ -8,7 +8,6 @@ count with it. The counts stand in a table of hashes, a byte each, as large as a
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,9 @@ import numpy.typing as npt
 
 from candgen.generators.rerank.logarithms import decode_logarithm, encode_logarithm
 from candgen.kernels import rarity as kernels
-from candgen.kernels.word_match import Rarity as KernelRarity
 from candgen.storage.validation import check_array, check_range
+
+Floats = npt.NDArray[np.float64]
 
 MIN_BITS, MAX_BITS = 10, 24
 NO_SPACE = 256
@@ -56,11 +56,11 @@ class Rarity:
         length.setflags(write=False)
         return cls(table, length, space)
 
-    @cached_property
-    def kernel(self) -> KernelRarity:
-        """What kernels read."""
+    @property
+    def tables(self) -> tuple[npt.NDArray[np.uint8], Floats, Floats, int]:
+        """The codes of counts, the weights of n-grams and words by code, and the space."""
         names = len(self.length)
-        return KernelRarity(self.table, _ngram_weights(names), _word_weights(names), self.space)
+        return self.table, _ngram_weights(names), _word_weights(names), self.space
 
     def validate(self, names: int) -> None:
         """Raise ValueError unless there is a table, and a length for each name."""
@@ -81,16 +81,16 @@ class Rarity:
         return cls(arrays["table"], arrays["length"], space or NO_SPACE)
 
 
-def _ngram_weights(names: int) -> npt.NDArray[np.float64]:
+def _ngram_weights(names: int) -> Floats:
     """Return the weight of each code of a count."""
     weights: npt.NDArray[np.float64] = 1.0 + np.maximum(np.log1p(names) - _every_logarithm(), 0.0)
     return weights
 
 
-def _word_weights(names: int) -> npt.NDArray[np.float64]:
+def _word_weights(names: int) -> Floats:
     weights: npt.NDArray[np.float64] = np.log(names + 2.0) - _every_logarithm()
     return np.maximum(weights, MIN_WORD_WEIGHT)
 
 
-def _every_logarithm() -> npt.NDArray[np.float64]:
+def _every_logarithm() -> Floats:
     return decode_logarithm(np.arange(256, dtype=np.uint8))

@@ -21,7 +21,7 @@ from candgen.generators.rerank.first_stage import number_entities, read_tables
 from candgen.generators.rerank.simulated_mentions import simulate_mentions
 from candgen.generators.rerank.stage import Stage
 from candgen.generators.rerank.weights import (
-    DEFAULT_WEIGHTS,
+    LEAST_WEIGHTS,
     PRIOR_STRENGTH,
     ZERO_SHOT_PRIOR_STRENGTH,
     Weights,
@@ -70,6 +70,7 @@ class Rerank(IndexBase):
         target: The mention table of the target language. Neither it nor the pivots may hold the
             mentions of medium and hard ``dev`` queries.
         language: Code of the target language, which is also the language of the queries.
+        names: Names of the target without entities: like those of its table, they teach endings.
         dev: Held-out queries on which the weights are learned.
         depth: How many candidates of the first stage are put into order.
         normalizer: Text normalizer for comparing names; independent of the first stage's.
@@ -102,6 +103,7 @@ class Rerank(IndexBase):
         pivots: Mapping[str, MentionTable] | None = None,
         target: MentionTable | None = None,
         language: str | None = None,
+        names: Sequence[str] = (),
         dev: Sequence[Query] = (),
         depth: int = DEPTH,
         normalizer: str = "latin",
@@ -123,6 +125,7 @@ class Rerank(IndexBase):
             language,
             normalizer,
             generator.knows if covers(generator) else None,
+            names,
         )
         self._set(
             first_stage=generator,
@@ -148,6 +151,7 @@ class Rerank(IndexBase):
         target: MentionTable | None = None,
         *,
         language: str | None = None,
+        names: Sequence[str] = (),
         dev: Sequence[Query] = (),
         depth: int = DEPTH,
         normalizer: str = "latin",
@@ -163,6 +167,7 @@ class Rerank(IndexBase):
             pivots: Mention tables of related languages, by language code.
             target: The mention table of the target language, if there is one.
             language: Code of the target language, which is also the language of the queries.
+            names: Names of the target without entities, from which endings of words are learned.
             dev: Held-out queries on which the weights of the second stage are learned. The tables
                 must not hold the mentions of medium and hard ones.
             depth: How many candidates of the first stage are put into order.
@@ -190,6 +195,7 @@ class Rerank(IndexBase):
             pivots=pivots,
             target=target,
             language=language,
+            names=names,
             dev=dev,
             depth=depth,
             progress=progress,
@@ -245,6 +251,8 @@ class Rerank(IndexBase):
 
         Each query is also asked as it might stand in a text: see ``simulate_mentions``. These are
         not among the names, so they must not teach that a name which is there verbatim counts less.
+        Nor must names of a list, in which every entity stands once, teach that people prefer to
+        write about what is less known.
         """
         _warn_of_leaks(dev, target)
         asked = [*dev, *simulate_mentions(dev)]
@@ -253,7 +261,8 @@ class Rerank(IndexBase):
         gold = np.array([-1 if row is None else row for row in rows], np.int64)
         strength = ZERO_SHOT_PRIOR_STRENGTH if target is None else PRIOR_STRENGTH
         weights = learn_weights(pool.values, pool.starts, gold, strength=strength)
-        weights = weights._replace(same=max(weights.same, DEFAULT_WEIGHTS.same))
+        least = {name: max(getattr(weights, name), value) for name, value in LEAST_WEIGHTS.items()}
+        weights = weights._replace(**least)
         return self.with_weights(weights, queries=int(np.count_nonzero(gold[: len(dev)] >= 0)))
 
     @property

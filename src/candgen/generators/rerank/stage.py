@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 
 from candgen.errors import ParameterError
 from candgen.generators.rerank.edit_model import EditModel
+from candgen.generators.rerank.endings import Endings
 from candgen.generators.rerank.logarithms import decode_logarithm
 from candgen.generators.rerank.name_pairs import (
     choose_partner,
@@ -24,6 +26,7 @@ from candgen.generators.rerank.spellings import Spellings, no_rows, normalized_r
 from candgen.generators.rerank.translations import TranslatedWord, Translations
 from candgen.generators.rerank.weights import DEFAULT_WEIGHTS, Weights
 from candgen.kernels.rerank import Names
+from candgen.kernels.word_match import WordTables
 from candgen.storage.index_folder import add_prefix, strip_prefix
 from candgen.storage.validation import check_text
 from candgen.tables.mention_table import MentionTable
@@ -40,10 +43,11 @@ not romanize."""
 
 @dataclass(frozen=True)
 class Stage:
-    """Spellings of entities and how rare their parts are, edits, translations, and weights."""
+    """Spellings of entities, how rare their parts are, and what was learned about words."""
 
     spellings: Spellings
     rarity: Rarity
+    endings: Endings
     edits: EditModel
     translations: Translations
     weights: Weights
@@ -58,16 +62,19 @@ class Stage:
         language: str | None,
         normalizer: str,
         knows: Knows | None = None,
+        names: Sequence[str] = (),
     ) -> tuple["Stage", int]:
         """Learn a stage with fixed weights; return it and how many pairs the edits come from.
 
         Edits are learned from names of the same entity in the target and in a pivot, or, without a
-        target, in two pivots. Words are translated into one language: the one with most to learn
-        from. Only names of entities that the generator ``knows`` are kept.
+        target, in two pivots; endings from the target's names and from ``names``, which have no
+        entities. Words are translated into one language: the one with most to learn from. Only
+        names of entities that the generator ``knows`` are kept.
         """
         tables, spoken, rows = _rows_of(pivots, target, language, normalizer)
         joint = target is not None
         pairs = edit_pairs(rows, joint=joint)
+        texts = normalize_many(names, normalizer, language=language)
         model = EditModel.learn(pairs, _texts(rows))
         into = choose_partner(rows, joint=joint)
         words: list[tuple[str, str]] = []
@@ -85,6 +92,7 @@ class Stage:
         stage = cls(
             spellings,
             _rarity_of(spellings, model),
+            Endings.learn(chain(_own_texts(rows) if joint else (), texts), model),
             model,
             Translations.learn(words),
             DEFAULT_WEIGHTS,
@@ -153,6 +161,12 @@ class Stage:
             np.log1p(codes, dtype=np.float64),
         )
 
+    @cached_property
+    def word_tables(self) -> WordTables:
+        """What kernels read to compare words."""
+        endings = self.endings.code, self.endings.ratio
+        return WordTables(*self.rarity.tables, self.edits.consonants, *endings)
+
     def spelling(self, number: int) -> str:
         """Return a spelling, as it is compared."""
         start, end = self.spellings.start[number : number + 2].tolist()
@@ -163,6 +177,7 @@ class Stage:
         return {
             **add_prefix("spellings", self.spellings.arrays()),
             **add_prefix("rarity", self.rarity.arrays()),
+            **add_prefix("endings", self.endings.arrays()),
             **add_prefix("edits", self.edits.arrays()),
             **add_prefix("lexicon", self.translations.arrays()),
         }
@@ -175,6 +190,7 @@ class Stage:
         self.edits.validate()
         self.spellings.validate(len(self.edits.alphabet))
         self.rarity.validate(len(self.spellings.count))
+        self.endings.validate()
         self.translations.validate()
 
     def parameters(self) -> dict[str, Any]:
@@ -195,6 +211,7 @@ class Stage:
         return cls(
             Spellings.from_arrays(strip_prefix("spellings", arrays)),
             Rarity.from_arrays(strip_prefix("rarity", arrays), edits.space),
+            Endings.from_arrays(strip_prefix("endings", arrays)),
             edits,
             Translations.from_arrays(strip_prefix("lexicon", arrays)),
             Weights(**parameters["weights"]),
@@ -220,6 +237,11 @@ def _rows_of(
     if not len(rows):
         raise ParameterError("no name is left after normalizing: there is nothing to compare")
     return tables, spoken, rows
+
+
+def _own_texts(rows: pa.Table) -> Iterator[str]:
+    """Yield texts of the target, whose table is the first one; few are strings at a time."""
+    return _texts(rows.filter(pc.equal(rows["table"], 0)))
 
 
 def _texts(rows: pa.Table) -> Iterator[str]:

@@ -23,9 +23,11 @@ class Weights(NamedTuple):
     - ``cosine``: the cosine of the n-grams of the mention and of a name, rare ones counting more;
     - ``coverage``: how much of the mention the words of a name explain, rare words counting more;
     - ``words``: the cosine of the words of the mention and of a name, where words need not be
-      equal, but similar.
+      equal, but similar;
+    - ``skeleton``: how much of the mention the consonants of a name's words explain, rare words of
+      the mention counting more: names in scripts that do not write vowels have little else.
 
-    Of the last three, each is that of the name for which it is largest: see ``Rarity``. Names whose
+    Of the last four, each is that of the name for which it is largest: see ``Rarity``. Names whose
     cosine is less than 0.4 of the entity's largest are compared by cosine only.
     """
 
@@ -38,6 +40,7 @@ class Weights(NamedTuple):
     cosine: float = 0.0
     coverage: float = 0.0
     words: float = 0.0
+    skeleton: float = 0.0
 
 
 DEFAULT_WEIGHTS = Weights(
@@ -50,10 +53,13 @@ DEFAULT_WEIGHTS = Weights(
     cosine=0.9,
     coverage=5.0,
     words=3.5,
+    skeleton=1.5,
 )
 """Used without dev queries. Rounded from what was learned for several languages and kinds of
 mention: labels, inflected forms, surnames alone, names with other words around them."""
-PRIOR_STRENGTH, ZERO_SHOT_PRIOR_STRENGTH = 10.0, 200.0
+LEAST_WEIGHTS = {name: getattr(DEFAULT_WEIGHTS, name) for name in ("same", "popularity")}
+"""Weights that dev queries, which are names of lists, cannot make smaller."""
+PRIOR_STRENGTH, ZERO_SHOT_PRIOR_STRENGTH = 20.0, 200.0
 """Strength of the default weights beside dev queries: as strong as so many of them. Dev queries are
 of one kind of mention; what is asked later may be of another. Without a table of the target they
 may even be of another language."""

@@ -18,6 +18,7 @@ const PROPERTIES = {
   cosine: "shared letter sequences, rare ones count more",
   coverage: "part of the mention that the name's words explain",
   words: "similarity of the words, rare ones count more",
+  skeleton: "part of the mention that the consonants of the name's words explain",
 };
 
 /** The explanation of a candidate as elements. */
