@@ -32,6 +32,8 @@ Its symbols are as likely as they are common: endings tell which form a word has
 Endings that are known to be frequent are likelier."""
 LONGEST_ENDING = 8
 """The most symbols of an ending that is known: a byte of its code each."""
+KEPT_WORDS = 1024
+"""Words of names that are kept once compared, as candidates share many: a power of two."""
 
 
 class WordTables(NamedTuple):
@@ -70,6 +72,9 @@ class Asked(NamedTuple):
     best: np.ndarray  # room: the best similarity of each word
     partner: np.ndarray  # room: the weight of the word of the name that has it
     sound: np.ndarray  # room: the best similarity of each word's skeleton
+    kept: np.ndarray  # words of names by hash: where they begin and end
+    kept_weight: np.ndarray  # of each, its weight
+    kept_alike: np.ndarray  # of each, how like each word of the mention it is, and their skeletons
 
 
 @kernel
@@ -136,6 +141,9 @@ def prepare(text, ratios, tables):
         np.empty(words, np.float64),
         np.empty(words, np.float64),
         np.empty(words, np.float64),
+        np.zeros((KEPT_WORDS, 2), np.int64),
+        np.empty(KEPT_WORDS, np.float64),
+        np.empty((KEPT_WORDS, words, 2), np.float64),
     )
 
 
@@ -219,7 +227,6 @@ def match_words(asked, scale, symbols, start, end, ratios, tables):
     ``last_row_of_text`` returned: its row is used where mention and name have one word each.
     """
     words = len(asked.start)
-    whole_word = words == 1 and asked.end[0] - asked.start[0] == len(asked.text)
     for word in range(words):
         asked.best[word] = asked.partner[word] = asked.sound[word] = 0.0
     squares, at = 0.0, start
@@ -227,20 +234,16 @@ def match_words(asked, scale, symbols, start, end, ratios, tables):
         first, at = next_word(symbols, at, end, tables.space)
         if first == at:
             break
-        weight = _weight_of_word(symbols, first, at, tables)
+        kept = _kept_word(asked, symbols, first, at)
+        if kept < 0:
+            ready = first == start and at == end
+            kept = _compare_word(asked, ready, scale, symbols, first, at, ratios, tables)
+        weight = asked.kept_weight[kept]
         squares += weight * weight
-        alone = whole_word and first == start and at == end
         for word in range(words):
-            mine = asked.text[asked.start[word] : asked.end[word]]
-            if not alone:
-                careful, before = asked.is_careful[word], asked.rows[word]
-                scale = last_row(symbols, first, at, mine, careful, ratios, before, asked.row)
-            value = _with_ending(scale, asked.row, len(mine), asked.ending[word])
-            similar = min(max(value / asked.itself[word], 0.0), 1.0)
+            similar, sound = asked.kept_alike[kept, word, 0], asked.kept_alike[kept, word, 1]
             if similar > asked.best[word]:
                 asked.best[word], asked.partner[word] = similar, weight
-            marks, length = asked.marks[word], asked.skeleton[word]
-            sound = skeleton_similarity(marks, length, symbols, first, at, tables.consonant)
             asked.sound[word] = max(asked.sound[word], sound)
     explained = sounded = total = product = own_squares = 0.0
     for word in range(words):
@@ -253,3 +256,48 @@ def match_words(asked, scale, symbols, start, end, ratios, tables):
     if not (total > 0.0 and squares > 0.0):
         return 0.0, 0.0, 0.0
     return explained / total, product / np.sqrt(own_squares * squares), sounded / total
+
+
+@inner_kernel
+def _place_of_word(symbols, start, end):
+    code = np.uint64(SEED)
+    for at in range(start, end):
+        code = extend(code, np.int64(symbols[at]))
+    return np.int64(spread(code) & np.uint64(KEPT_WORDS - 1))
+
+
+@inner_kernel
+def _kept_word(asked, symbols, start, end):
+    """Return the place of a word of a name that was compared before, or -1."""
+    kept = _place_of_word(symbols, start, end)
+    before = asked.kept[kept, 0]
+    if asked.kept[kept, 1] - before != end - start:
+        return -1
+    for at in range(end - start):
+        if symbols[before + at] != symbols[start + at]:
+            return -1
+    return kept
+
+
+@inner_kernel
+def _compare_word(asked, ready, scale, symbols, start, end, ratios, tables):
+    """Compare a word of a name with all words of the mention, and keep that; returns its place.
+
+    ``ready`` says that the name is this word: then ``scale`` and ``asked.row`` are those of the
+    whole mention and the word.
+    """
+    kept = _place_of_word(symbols, start, end)
+    asked.kept[kept, 0], asked.kept[kept, 1] = start, end
+    asked.kept_weight[kept] = _weight_of_word(symbols, start, end, tables)
+    for word in range(len(asked.start)):
+        mine = asked.text[asked.start[word] : asked.end[word]]
+        if not (ready and len(mine) == len(asked.text)):
+            careful, before = asked.is_careful[word], asked.rows[word]
+            scale = last_row(symbols, start, end, mine, careful, ratios, before, asked.row)
+        value = _with_ending(scale, asked.row, len(mine), asked.ending[word])
+        asked.kept_alike[kept, word, 0] = min(max(value / asked.itself[word], 0.0), 1.0)
+        marks, length = asked.marks[word], asked.skeleton[word]
+        asked.kept_alike[kept, word, 1] = skeleton_similarity(
+            marks, length, symbols, start, end, tables.consonant
+        )
+    return kept
