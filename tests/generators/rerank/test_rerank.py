@@ -2,6 +2,7 @@
 
 import logging
 import math
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -218,6 +219,18 @@ def test_many_mentions_at_once(monkeypatch):
     monkeypatch.setattr("candgen.generators.rerank.rerank.MENTIONS_AT_ONCE", 3)
     assert rerank.candidates(asked) == expected
     assert rerank.candidates([]) == []
+
+
+def test_an_entity_has_the_same_score_alone_and_beside_thousands_of_words():
+    pairs = list(map("".join, product("aeioukstrn", repeat=4)))[::3]  # more words than are kept
+    rows = [(f"{a} {b}", f"Q{n}") for n, (a, b) in enumerate(pairwise(pairs), 1)]
+    first = [(entity, 1.0) for _, entity in rows]
+    names = {"is": MentionTable.from_pairs(rows)}
+    made = Rerank(Listed(*first), pivots=names, normalizer="none", depth=len(rows))
+    together = dict(made.candidates(["sata nano"], len(rows))[0])
+    for entity, _ in first[::100]:
+        alone = made.with_first_stage(Listed((entity, 1.0)))
+        assert alone.candidates(["sata nano"])[0] == [(entity, together[entity])]
 
 
 def test_symbols_beyond_the_alphabet_are_not_the_same():
