@@ -13,7 +13,7 @@ from candgen.generators import METHODS
 from candgen.generators.pivot.weight_search import search_weights
 from candgen.index import counts as counting
 from candgen.index import vocabulary
-from candgen.protocols import Training, rank_golds
+from candgen.protocols import Training, first_stage_of, rank_golds
 from candgen.tables.queries import Query
 from candgen.tables.rows import MAX_COUNT
 from tests.support.exact_oracle import ExactOracle
@@ -174,7 +174,8 @@ def test_every_method_takes_counts_of_both_kinds(name):
     if method.ranks is None:
         return
     choices = method.choices(TRAINING, {})
-    expected = [rank_golds(method(TRAINING, choice), queries, 3).tolist() for choice in choices]
+    built = [first_stage_of(method(TRAINING, choice)) for choice in choices]
+    expected = [rank_golds(generator, queries, 3).tolist() for generator in built]
     assert [each.tolist() for each in method.ranks(TRAINING, choices, queries, 3)] == expected
 
 
