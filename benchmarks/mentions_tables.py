@@ -26,6 +26,7 @@ def tables(every: Sequence[Pooled]) -> dict[str, Table]:
         "more-data": more_data(every),
         "probabilities": probabilities(every),
         "matching": matching(every),
+        "features": feature_means(every),
         "without": ablations(every),
         "pivots": pivots(every),
     }
@@ -218,9 +219,26 @@ def matching(every: Sequence[Pooled]) -> Table:
     return Table("Matching, some entities absent", names, tuple(rows), note=note)
 
 
-def ablations(every: Sequence[Pooled]) -> Table:
-    """Both stages without one feature at a time, compared with all features."""
-    rows: list[tuple[Any, ...]] = []
+def feature_means(every: Sequence[Pooled]) -> Table:
+    """What each feature of the second stage brings, over all cases."""
+    gains: dict[tuple[str, str], list[list[float]]] = {}
+    for pooled, _ in measured_without(every):
+        for feature in filter(None, pooled.methods):
+            compared = [pooled.gain(feature, "", k).difference for k in KS]
+            gains.setdefault((pooled.setting, feature), []).append(compared)
+    rows = []
+    for (setting, feature), cases in gains.items():
+        found = np.array(cases)
+        means = map(Difference, found.mean(axis=0))
+        extremes = map(Difference, (found[:, 0].min(), found[:, 0].max()))
+        rows.append((setting, feature, len(cases), *means, *extremes))
+    names = ("setting", "without", "cases", *(f"mean gain @{k}" for k in KS), "worst @1", "best @1")
+    note = "Points of recall by which both stages differ without the feature: below 0, it helps."
+    return Table("Features of the second stage, mean of the cases", names, tuple(rows), note=note)
+
+
+def measured_without(every: Sequence[Pooled]) -> Iterator[tuple[Pooled, int]]:
+    """Yield the cases with ranks for each feature left out, and the number of dev queries."""
     for pooled in every:
         stored = [Ablation.read(result.place.path("without")) for result in pooled.results]
         pairs = [
@@ -228,12 +246,16 @@ def ablations(every: Sequence[Pooled]) -> Table:
             for result, found in zip(pooled.results, stored, strict=True)
             if found is not None and found.digest == result.digest
         ]
-        if not pairs:
-            continue
-        measured = replace(
-            pooled, results=tuple(replace(result, ranks=found.ranks) for result, found in pairs)
-        )
-        rows += feature_rows(measured, sum(found.learned for _, found in pairs))
+        if pairs:
+            results = tuple(replace(result, ranks=found.ranks) for result, found in pairs)
+            yield replace(pooled, results=results), sum(found.learned for _, found in pairs)
+
+
+def ablations(every: Sequence[Pooled]) -> Table:
+    """Both stages without one feature at a time, compared with all features."""
+    rows: list[tuple[Any, ...]] = []
+    for pooled, dev in measured_without(every):
+        rows += feature_rows(pooled, dev)
     names = ("setting", "case", "queries", "dev", "without", RECALLS, *GAINS)
     note = (
         "The weight of one feature at a time is 0. With dev queries, which are then held out of "

@@ -4,8 +4,8 @@
 
 FOLDER holds latin.tsv.gz, a mention table of Latin names, and for each script two tables of mention
 and entity: queries-SCRIPT.tsv.gz, and forms-SCRIPT.tsv.gz with all its forms. An answer is right if
-the entity has the form of the query. The index is zero-shot, with normalizer "sound", and the
-languages of names and queries are unknown.
+the entity has the form of the query. The index is zero-shot, as ``build_auto`` builds it from one
+pivot, and the languages of names and queries are unknown.
 
 anyascii and uroman romanize names and queries beforehand, then the same stages are built on their
 text. uroman is left out unless it is installed.
@@ -25,6 +25,7 @@ from measure import Report, add_data, add_queries, missing_packages
 from tfidf import Tfidf
 
 from candgen import MentionTable, Rerank
+from candgen.auto.normalizer import DEFAULTS_WITHOUT_DEV
 
 KS = (1, 10, 30)
 SEED = 1
@@ -98,7 +99,7 @@ def build_both(table: MentionTable, romanize: Romanize) -> Rerank:
         (romanized(mention, romanize), entity, count) for mention, entity, count in table
     )
     names = table if romanize is unchanged else MentionTable.from_pairs(rows)
-    return Rerank.build({"en": names}, normalizer="sound", alpha=1, lam=1)
+    return Rerank.build({"en": names}, **DEFAULTS_WITHOUT_DEV)
 
 
 def make_ways(table: MentionTable) -> Mapping[str, Way]:

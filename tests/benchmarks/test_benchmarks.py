@@ -567,7 +567,13 @@ def test_mentions_are_measured_stored_and_shown(printed, run, mentions, tmp_path
 
 def test_mentions_without_features_of_the_second_stage(run, mentions):
     known = ("--kind", "labels", "--language", "fo", "--data", mentions, "--queries", 24)
-    rows = tables(run(["mentions.py"], *known, "--without"))["Features of the second stage"]
+    found = tables(run(["mentions.py"], *known, "--without"))
+    rows = found["Features of the second stage"]
+    means = found["Features of the second stage, mean of the cases"]
+    gains = [(row["setting"], row["without"], row["gain @1"]) for row in rows]
+    assert [gain for gain in gains if gain[1] != "nothing"] == [
+        (row["setting"], row["without"], row["mean gain @1"]) for row in means
+    ]
     without = {row["without"] for row in rows}
     assert {"nothing", "score", "likeness"} <= without
     assert len(rows) == 2 * len(without)
