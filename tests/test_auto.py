@@ -186,6 +186,22 @@ def test_a_target_that_is_too_small_is_used_but_not_tuned_on(names):
     assert found.generator.first_stage.inputs["fo"]["pairs"] == 20
 
 
+@pytest.mark.parametrize("kind", ["labels", "names", "few"])
+def test_sitelinks_are_used_whatever_it_learns_from(names, kind):
+    rows = list(names["fo"])
+    target = {
+        "labels": names["fo"],
+        "names": names["fo"].mentions[:300],
+        "few": MentionTable.from_pairs(rows[:20]),
+    }[kind]
+    pivots = {code: names[code] for code in ("is", "da")[: 1 if kind == "few" else 2]}
+    made = build_auto(target, pivots, language="fo", sitelinks={"territory:DE": 300})
+    assert (made.promise is None) == (kind == "few")
+    spellings = made.generator.stage.spellings
+    linked = spellings.entities[int(spellings.sitelinks.argmax())]
+    assert (linked, (spellings.sitelinks > 0).sum()) == ("territory:DE", 1)
+
+
 def test_romanising_pays_where_scripts_differ(names):
     parts = candgen.split(names["mk"], per_type=100, normalizer="default", language="mk")
     training = Training({"en": names["en"], "da": names["da"]}, parts.train, "mk")

@@ -211,6 +211,7 @@ class Training:
     ``english`` has the names for methods that compare mentions with them, ``dev`` the held-out
     queries for methods that learn weights or when to stop. ``progress`` is called by slow methods.
     ``names`` are names of the target without entities: they teach how its words look.
+    ``sitelinks`` tells how many sitelinks entities have: how well known they are.
     """
 
     pivots: Mapping[str, MentionTable] = field(default_factory=dict)
@@ -220,6 +221,7 @@ class Training:
     dev: Sequence[Query] = ()
     progress: Progress = field(default=no_progress, compare=False, repr=False)
     names: Sequence[str] = ()
+    sitelinks: Mapping[str, int] = field(default_factory=dict)
 
 
 class Size(NamedTuple):

@@ -145,8 +145,8 @@ def _steps(name: Sequence[str], query: Sequence[str]) -> set[tuple[str, str]]:
 
 
 def logarithm(count: int) -> float:
-    """log(1 + count), in steps of which eight double it."""
-    return round(8 * math.log2(1 + count)) * math.log(2) / 8
+    """log(1 + count), in steps of which eight double it, up to 255 of them."""
+    return min(round(8 * math.log2(1 + count)), 255) * math.log(2) / 8
 
 
 def skeleton(word: str) -> str:
@@ -300,7 +300,14 @@ class NaiveRarity:
         sound = (self.sound(word, name) for word in self.words(text))
         sounded = math.fsum(w * like for w, like in zip(mine, sound, strict=True))
         cosine = shared / (math.hypot(*mine) * math.hypot(*theirs))
-        return explained / math.fsum(mine), cosine, sounded / math.fsum(mine)
+        whole = self.whole(text, name) if (len(mine) == 1) != (len(theirs) == 1) else 0.0
+        covered = max(explained / math.fsum(mine), whole)
+        return covered, max(cosine, whole), sounded / math.fsum(mine)
+
+    def whole(self, text: str, name: str) -> float:
+        """How similar two texts are: 1 for what is as likely as the text itself."""
+        itself = max(len(text) * self.model.similarity(text, text), 1e-6)
+        return min(len(text) * self.model.similarity(text, name) / itself, 1.0)
 
     def is_doubtful(self, text: str, name: str) -> bool:
         """Whether words of different weights are so equally similar that rounding decides."""
@@ -320,12 +327,13 @@ class NaiveStage:
     languages: Mapping[str, int]
     weights: Sequence[float]
     rarity: NaiveRarity
+    sitelinks: Mapping[str, int] = field(default_factory=dict)
 
     def features(self, text: str, entity: str, ratio: float) -> list[float]:
         """The properties of a candidate whose score is so much of the best one's."""
         mine = self.names.get(entity, {})
         if not mine:
-            return [math.log(ratio), *[0.0] * 9]
+            return [math.log(ratio), *[0.0] * 10]
         every = sorted(mine, key=lambda name: (-mine[name], name.encode()))
         listed = self.rarity.compared(text, every)
         alike = [self.model.probability(text, name) for name in listed]
@@ -340,6 +348,7 @@ class NaiveStage:
             float(bool(text) and known and text in mine),
             max(self.rarity.cosine(text, name) for name in mine),
             *map(max, zip(*(self.rarity.match(text, name) for name in listed), strict=True)),
+            logarithm(self.sitelinks.get(entity, 0)),
         ]
 
     def value(self, features: Sequence[float]) -> float:

@@ -14,7 +14,13 @@ import candgen
 from candgen.errors import StorageError, TableError
 from candgen.protocols import entity_ids_of
 from candgen.storage import index_folder
-from candgen.tables.entities import EntityTable, EntityText, read_entities
+from candgen.tables.entities import (
+    EntityTable,
+    EntityText,
+    read_entities,
+    read_sitelinks,
+    sitelinks_of,
+)
 from candgen.wikidata.tables import ENTITIES as WIKIDATA_SCHEMA
 from tests.support.service_world import ENTITIES, save_toy, toy_index
 
@@ -55,6 +61,39 @@ def test_every_form_says_the_same(tmp_path, form):
     assert found.types_of("Q1741") == ["Q1549591", "Q515"]
     assert found.types_of("Q515") == []
     assert found.of("Q584") == found.types_of("Q584") == []
+
+
+SITELINKS = [("Q1", 3), ("Q1", 3), ("Q2", 0), ("Q3", None), ("", 5), ("Q4", 2**40)]
+"""Rows that have the same number in every language."""
+
+
+@pytest.mark.parametrize("form", ["tsv", "jsonl", "parquet"])
+def test_sitelinks_are_read_where_there_are_any(tmp_path, form):
+    path = tmp_path / f"entities.{form}"
+    if form == "tsv":
+        lines = [f"{e}\t{'' if n is None else n}\ta\n" for e, n in SITELINKS]
+        path.write_text("entity\tsitelinks\tname\n" + "".join(lines), encoding="utf-8")
+    elif form == "jsonl":
+        objects = [{"entity": e, "sitelinks": n, "name": "a"} for e, n in SITELINKS]
+        path.write_text("".join(json.dumps(each) + "\n" for each in objects), encoding="utf-8")
+    else:
+        entities, numbers = zip(*SITELINKS, strict=True)
+        names = ["a"] * len(entities)
+        table = {"entity": entities, "sitelinks": pa.array(numbers, pa.uint64()), "name": names}
+        pq.write_table(pa.table(table), path)
+    assert read_sitelinks(path) == {"Q1": 3, "Q4": 2**40}
+    assert sitelinks_of(read_entities(written(tmp_path, "tsv"))) == {}
+
+
+@pytest.mark.parametrize("number", ["-1", "2.5", "many", str(2**64)])
+def test_sitelinks_that_are_no_whole_numbers_are_one_sentence(tmp_path, number):
+    path = tmp_path / "entities.tsv"
+    path.write_text(f"entity\tsitelinks\tname\nQ1\t{number}\ta\n", encoding="utf-8")
+    with pytest.raises(TableError, match=r"entities\.tsv: column sitelinks (is not all|has a)"):
+        read_entities(path)
+    pq.write_table(pa.table({"entity": ["Q1"], "sitelinks": [0.5], "name": ["a"]}), path)
+    with pytest.raises(TableError, match="sitelinks holds 'double', expected whole numbers"):
+        read_entities(path.rename(tmp_path / "entities.parquet"))
 
 
 @given(rows)

@@ -97,6 +97,7 @@ def build_auto(
     most: int = MAX_PIVOTS,
     seed: int = 0,
     max_size: int | None = None,
+    sitelinks: Mapping[str, int] | None = None,
     exhaustive: bool = False,
     progress: Progress = no_progress,
 ) -> Auto:
@@ -115,6 +116,8 @@ def build_auto(
         seed: The random seed of the held-out names.
         max_size: The most bytes that the index may take; pivots are left out for that, those that
             bring least for their postings first. None keeps all of them.
+        sitelinks: How many sitelinks entities have, which tells how well known they are: see
+            ``candgen.tables.entities.read_sitelinks``.
         exhaustive: Rank golds among all entities for each choice of weights, and learn edits and
             translations once more from all pairs: many times slower, and no better.
         progress: Called with the step that is being done, of how many, and the fraction of the
@@ -143,11 +146,12 @@ def build_auto(
     )
     reasons = (explain_pivots(ranking, pivots, len(candidates), known),)
     names = () if isinstance(target, MentionTable) else target
-    whole = Training(pivots, table, language, names=names)
+    whole = Training(pivots, table, language, names=names, sitelinks=sitelinks or {})
     work = _Work(ranking, reasons, whole, first, max_size, exhaustive)
     if folds is not None:
         return work.by_held_back_names(folds)
-    if (stand_in := choose_stand_in(ranking, pivots, known_names(target), seed)) is not None:
+    stand_in = choose_stand_in(ranking, pivots, known_names(target), seed, sitelinks)
+    if stand_in is not None:
         return work.by_stand_in(stand_in)
     return replace(work, steps=Steps(progress, STEPS_UNTUNED)).by_defaults()
 
@@ -165,8 +169,7 @@ class _Work:
 
     def by_held_back_names(self, folds: Split) -> Auto:
         """Choose by the dev names of the target, and measure on its test names."""
-        pivots, language = self.whole.pivots, self.whole.language
-        training = Training(pivots, folds.train, language, dev=thin_easy(folds.dev))
+        training = replace(self.whole, target=folds.train, dev=thin_easy(folds.dev))
         chosen = choose_parameters(training, self.steps, exhaustive=self.exhaustive)
         tried = self._try(training, chosen.parameters, "learning from train and dev")
         progress = self.steps.start("measuring recall on test")

@@ -60,7 +60,11 @@ class StandIn(NamedTuple):
 
 
 def choose_stand_in(
-    ranking: PivotRanking, pivots: Mapping[str, MentionTable], names: Sequence[str], seed: int
+    ranking: PivotRanking,
+    pivots: Mapping[str, MentionTable],
+    names: Sequence[str],
+    seed: int,
+    sitelinks: Mapping[str, int] | None = None,
 ) -> StandIn | None:
     """Return the chosen pivot of the highest closeness, hidden; None if it would be the only one.
 
@@ -76,7 +80,8 @@ def choose_stand_in(
     queries = draw_queries(pivots[language], seed, probable_entities(pivots, names))
     others = {name: table for name, table in pivots.items() if name != language}
     own = some_names(pivots[language], MAX_OWN_NAMES)
-    training = Training(others, None, language, dev=queries[::2], names=own)
+    dev, known = queries[::2], sitelinks or {}
+    training = Training(others, None, language, dev=dev, names=own, sitelinks=known)
     covered = max((row.ceiling for row in ranking.rows if row.ceiling is not None), default=100.0)
     return StandIn(language, training, queries[1::2], absent=1.0 - covered / 100)
 

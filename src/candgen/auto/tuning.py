@@ -72,7 +72,9 @@ class Learned:
         """Build both stages of other tables, from which nothing is learned."""
         index = pivot_method.build(training, parameters)
         training.progress("reading names", 0.0)
-        stage = self.stage.with_names(training.pivots, training.target, index.knows)
+        stage = self.stage.with_names(
+            training.pivots, training.target, index.knows, training.sitelinks
+        )
         return Rerank.of_stage(index, stage, learned=self.numbers)
 
     def relearn(self, training: Training, parameters: Mapping[str, Any]) -> Rerank:

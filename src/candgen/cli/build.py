@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
@@ -207,6 +208,7 @@ def build(
         training = _training(
             named, main, names, dev, query_language, progress, skip_bad_rows=skip_bad_rows
         )
+        training = replace(training, sitelinks=table.sitelinks())
         generator = chosen(training, parameters)
         shown = table.select(generator)
         progress(f"saving {output}", 0.0)

@@ -44,7 +44,12 @@ def build_auto_command(
             pivot_tables or "", skip_bad_rows=skip_bad_rows, without=named.language
         )
         made = candgen.build_auto(
-            known, folder, language=named.language, max_size=limit, progress=progress
+            known,
+            folder,
+            language=named.language,
+            max_size=limit,
+            sitelinks=table.sitelinks(),
+            progress=progress,
         )
         shown = table.select(made.generator)
         progress(f"saving {output}", 0.0)

@@ -42,6 +42,12 @@ class EntityFile:
             progress(f"reading {path}", 0.0)
             self.rows = read_entities(path)
 
+    def sitelinks(self) -> dict[str, int]:
+        """Return how many sitelinks entities have; empty if the table does not say it."""
+        from candgen.tables.entities import sitelinks_of  # noqa: PLC0415
+
+        return {} if self.path is None else sitelinks_of(self.rows)
+
     def select(self, generator: Any) -> "EntityTable | None":  # noqa: ANN401
         """Return what the table says about the entities of a generator."""
         from candgen.protocols import entity_ids_of  # noqa: PLC0415

@@ -100,7 +100,7 @@ English = Annotated[
 ]
 Entities = Annotated[
     Path | None,
-    option("FILE", "Table of entities to show: entity, language, name, description, type."),
+    option("FILE", "Table of entities: entity, language, name, description, type, sitelinks."),
 ]
 Settings = Annotated[
     list[str] | None,

@@ -36,7 +36,13 @@ def likelihood(name, start, end, query, careful, ratios, first, row):
     ``first`` and ``careful`` are what ``first_row`` wrote and returned.
     """
     scale = last_row(name, start, end, query, careful, ratios, first, row)
-    return scale + np.log(row[len(query)]) if row[len(query)] > 0.0 else -np.inf
+    return log_likelihood(scale, row[len(query)])
+
+
+@inner_kernel
+def log_likelihood(scale, likely):
+    """Return the logarithm of a cell of ``last_row``, which returned ``scale``."""
+    return scale + np.log(likely) if likely > 0.0 else -np.inf
 
 
 @inner_kernel

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from candgen.kernels import inner_kernel, kernel
+from candgen.kernels.edit_model import log_likelihood
 from candgen.kernels.prefetch import prefetch
 from candgen.kernels.word_match import cosine, last_row_of_text, match_words, prepare
 
-SCORE, SIMILARITY, FREQUENCY, POPULARITY, LANGUAGES, SAME, COSINE, COVERAGE, WORDS, SKELETON = (
-    range(10)
-)
+SCORE, SIMILARITY, FREQUENCY, POPULARITY, LANGUAGES, SAME = range(6)
+COSINE, COVERAGE, WORDS, SKELETON, SITELINKS = range(6, 11)
 """Columns of the properties: those of ``Weights``."""
-COLUMNS = 10
+COLUMNS = 11
 MIN_COSINE_SHARE = 0.4
 """The part of the largest cosine of an entity's names that a name needs to be compared further."""
 MIN_SCORE_SHARE = 1e-300
@@ -33,6 +33,7 @@ class Names(NamedTuple):
     frequency: np.ndarray  # of each name: a code of how often it occurs
     popularity: np.ndarray  # of e: the code of all its names together
     languages: np.ndarray  # of e: how many languages have it
+    sitelinks: np.ndarray  # of e: the code of how many sitelinks it has
     logarithm: np.ndarray  # of a code: log(1 + count)
     number_logarithm: np.ndarray  # of a number of languages: log(1 + number)
 
@@ -64,6 +65,7 @@ def _prefetch_names(names, entities):
             prefetch(names.first, np.int64(e))
             prefetch(names.popularity, np.int64(e))
             prefetch(names.languages, np.int64(e))
+            prefetch(names.sitelinks, np.int64(e))
     for e in entities:
         if e >= 0:
             prefetch(names.start, np.int64(names.first[e]))
@@ -91,16 +93,17 @@ def _compare(asked, e, turn, names, tables, ratios, alike, values):
     """Write the properties of an entity for a text; returns its most similar name, or -1.
 
     The similarity is log (P(text | name) / P(text)) / length of the text, with ``ratios`` as
-    ``likelihood`` takes them: 0 where a name tells nothing. From cosine on, each property is that
-    of the name for which it is largest. Names whose cosine is far below the entity's largest
-    are not looked at any further. ``alike`` has room for a number for each name, and ``turn`` is
-    another number for each comparison.
+    ``likelihood`` takes them: 0 where a name tells nothing. From cosine to skeleton, each property
+    is that of the name for which it is largest. Names whose cosine is far below the entity's
+    largest are not looked at any further. ``alike`` has room for a number for each name, and
+    ``turn`` is another number for each comparison.
     """
     values[SIMILARITY:] = 0.0
     if e < 0:
         return -1
     values[POPULARITY] = names.logarithm[names.popularity[e]]
     values[LANGUAGES] = names.number_logarithm[names.languages[e]]
+    values[SITELINKS] = names.logarithm[names.sitelinks[e]]
     text, symbols = asked.text, names.symbols
     if len(text) == 0:
         return -1
@@ -119,8 +122,7 @@ def _compare(asked, e, turn, names, tables, ratios, alike, values):
         n = after + i
         start, end = np.int64(names.start[n]), np.int64(names.start[n + 1])
         scale = last_row_of_text(asked, symbols, start, end, ratios)
-        likely = asked.row[len(text)]
-        value = scale + np.log(likely) if likely > 0.0 else -np.inf
+        value = log_likelihood(scale, asked.row[len(text)])
         if best < 0 or value > most:  # among equals the first, which is the most frequent
             most, best = value, n
         if values[SAME] == 0.0 and _equal(symbols, start, end, text):

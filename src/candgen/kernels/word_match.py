@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from candgen.kernels import inner_kernel, kernel
-from candgen.kernels.edit_model import first_row, last_row
+from candgen.kernels.edit_model import first_row, last_row, log_likelihood
 from candgen.kernels.rarity import (
     LONGEST,
     SEED,
@@ -55,6 +55,7 @@ class Asked(NamedTuple):
     careful: bool  # which likelihood is safe
     first: np.ndarray  # what ``first_row`` wrote
     row: np.ndarray  # room for a row of likelihoods
+    whole: float  # log likelihood ratio of the text and itself
     length: float  # of the vector of n-grams
     slots: np.ndarray  # distinct n-grams by hash: their numbers, or -1
     ngrams: np.ndarray  # their codes
@@ -82,6 +83,8 @@ def prepare(text, ratios, tables):
     """Return a text as it is compared with names."""
     first, row = np.empty(len(text) + 1, np.float64), np.empty(len(text) + 1, np.float64)
     careful = first_row(text, ratios[1], first)
+    scale = last_row(text, 0, len(text), text, careful, ratios, first, row)
+    whole = log_likelihood(scale, row[len(text)])
     codes = np.empty(codes_room(len(text)), np.uint64)
     found = ngrams_of_text(text, 0, len(text), tables.space, codes)
     room = 4
@@ -124,6 +127,7 @@ def prepare(text, ratios, tables):
         careful,
         first,
         row,
+        max(whole, MIN_LIKELIHOOD),
         np.sqrt(total),
         slots,
         ngrams,
@@ -189,7 +193,7 @@ def _with_ending(scale, row, length, ending):
     whole = row[length]
     for kept in range(length):
         whole += ending[kept] * row[kept]
-    return scale + np.log(whole) if whole > 0.0 else -np.inf
+    return log_likelihood(scale, whole)
 
 
 @inner_kernel
@@ -223,10 +227,12 @@ def match_words(asked, scale, symbols, start, end, ratios, tables):
 
     Coverage is how much of the mention the words of the name explain, words the cosine of both,
     and skeleton how much the name's words explain by their consonants alone. Each word of the
-    mention is compared with its most similar word of the name. ``scale`` is what
-    ``last_row_of_text`` returned: its row is used where mention and name have one word each.
+    mention is compared with its most similar word of the name; where one of both has one word and
+    the other several, which may be its parts, also the whole mention with the whole name. ``scale``
+    is what ``last_row_of_text`` returned: its row is used for that, and where both are one word.
     """
-    words = len(asked.start)
+    words, others = len(asked.start), 0
+    whole = log_likelihood(scale, asked.row[len(asked.text)]) / asked.whole
     for word in range(words):
         asked.best[word] = asked.partner[word] = asked.sound[word] = 0.0
     squares, at = 0.0, start
@@ -238,6 +244,7 @@ def match_words(asked, scale, symbols, start, end, ratios, tables):
         if kept < 0:
             ready = first == start and at == end
             kept = _compare_word(asked, ready, scale, symbols, first, at, ratios, tables)
+        others += 1
         weight = asked.kept_weight[kept]
         squares += weight * weight
         for word in range(words):
@@ -255,7 +262,11 @@ def match_words(asked, scale, symbols, start, end, ratios, tables):
         product += rare * asked.best[word] * asked.partner[word]
     if not (total > 0.0 and squares > 0.0):
         return 0.0, 0.0, 0.0
-    return explained / total, product / np.sqrt(own_squares * squares), sounded / total
+    covered, shared = explained / total, product / np.sqrt(own_squares * squares)
+    if (words == 1) != (others == 1):
+        whole = min(max(whole, 0.0), 1.0)
+        covered, shared = max(covered, whole), max(shared, whole)
+    return covered, shared, sounded / total
 
 
 @inner_kernel

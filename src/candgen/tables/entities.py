@@ -30,6 +30,7 @@ TYPE_SEPARATOR = "|"
 
 _TEXTS = ("entity", "language", "name", "description")
 _TYPES = ("type", "instance_of")
+_SITELINKS = "sitelinks"
 _BATCH = 1 << 13  # rows
 _EXPECTED = (
     "entity, language, name, description and type, of which entity and one of the last three are "
@@ -209,16 +210,34 @@ def _group_types(
 def read_entities(path: str | os.PathLike[str]) -> pa.Table:
     """Read a table of entities: TSV or JSON Lines, plain or gzip, or Parquet.
 
-    The columns are entity, language, name, description and type (or instance_of, as ``candgen
-    extract-wikidata`` writes it); entity and one of the last three are needed, and the others are
-    empty if they are not there.
+    The columns are entity, language, name, description, type (or instance_of, as ``candgen
+    extract-wikidata`` writes it) and sitelinks; entity and one of name, description and type are
+    needed, and the others are empty if they are not there, or 0.
     """
     where = as_path(path)
     read = {".parquet": _read_parquet, ".tsv": _read_tsv}.get(suffix_of(where), _read_jsonl)
     try:
-        return _fill_columns(read(where))
+        return _fill_columns(read(where), where)
     except pa.ArrowException as error:
         raise TableError(f"{where}: a column is not text: {reason(error)}") from error
+
+
+def read_sitelinks(path: str | os.PathLike[str]) -> dict[str, int]:
+    """Read how many sitelinks entities have, from a table of entities: see ``sitelinks_of``."""
+    return sitelinks_of(read_entities(path))
+
+
+def sitelinks_of(table: pa.Table) -> dict[str, int]:
+    """Return the number of sitelinks of each entity that has any, of what `read_entities` returned.
+
+    >>> rows = {"entity": ["Q1741", "Q1741", "Q99"], "sitelinks": [251, 251, 0]}
+    >>> sitelinks_of(pa.table(rows))
+    {'Q1741': 251}
+    """
+    linked = table.select(["entity", _SITELINKS]).filter(pc.greater(table[_SITELINKS], 0))
+    most = linked.group_by("entity", use_threads=False).aggregate([(_SITELINKS, "max")])
+    entities, numbers = most["entity"].to_pylist(), most[f"{_SITELINKS}_max"].to_pylist()
+    return dict(zip(entities, numbers, strict=True))
 
 
 def _check_columns(path: Path, names: Sequence[str]) -> list[str]:
@@ -229,7 +248,7 @@ def _check_columns(path: Path, names: Sequence[str]) -> list[str]:
         raise TableError(
             f"{path} has the columns {shown(names) if names else 'none'}: expected {_EXPECTED}"
         )
-    return [name for name in (*_TEXTS, *_TYPES) if name in names]
+    return [name for name in (*_TEXTS, *_TYPES, _SITELINKS) if name in names]
 
 
 def _read_tsv(path: Path) -> pa.Table:
@@ -248,7 +267,9 @@ def _read_parquet(path: Path) -> pa.Table:
             kind = kind.value_type if pa.types.is_dictionary(kind) else kind
             is_text = str(kind) in ("string", "large_string", "string_view", "null")
             if not is_text and not pa.types.is_integer(kind):
-                raise TableError(f"{path}: column {name} holds {shown(str(kind))}, expected text")
+                raise TableError(
+                    f"{path}: column {name} holds {shown(str(kind))}, expected {_expected(name)}"
+                )
         table = file.read(names)
     table.validate(full=True)  # Parquet does not check that text is UTF-8
     return table
@@ -259,7 +280,8 @@ def _read_jsonl(path: Path) -> pa.Table:
     parts = []
     objects = jsonl.read_objects(path)
     while batch := list(islice(objects, _BATCH)):
-        columns: dict[str, list[str | None]] = {name: [] for name in (*_TEXTS, *_TYPES)}
+        names = (*_TEXTS, *_TYPES, _SITELINKS)
+        columns: dict[str, list[str | None]] = {name: [] for name in names}
         for line, found in batch:
             seen.update(dict.fromkeys(found))
             for name, column in columns.items():
@@ -277,11 +299,34 @@ def _text_of(value: object, name: str, place: str) -> str | None:
         return shown(value)
     if value is None or (isinstance(value, str) and not LONE_SURROGATE.search(value)):
         return value
-    raise TableError(f"{place}: {name} is {shown(value)}, expected text")
+    raise TableError(f"{place}: {name} is {shown(value)}, expected {_expected(name)}")
 
 
-def _fill_columns(table: pa.Table) -> pa.Table:
-    """Return the five columns without nulls; rows without an entity are left out."""
+def _expected(name: str) -> str:
+    return "whole numbers" if name == _SITELINKS else "text"
+
+
+def _fill_sitelinks(table: pa.Table, path: Path) -> pa.ChunkedArray | pa.Array:
+    """Return the column of sitelinks, 0 where there are none; raise TableError for other values."""
+    if _SITELINKS not in table.column_names:
+        return pa.array(np.zeros(len(table), np.int64))
+    column = table[_SITELINKS]
+    if not pa.types.is_integer(column.type):
+        texts = column.cast(pa.large_string())
+        column = pc.if_else(pc.equal(texts, ""), None, texts)
+    try:
+        numbers = pc.fill_null(column.cast(pa.int64()), 0)
+    except pa.ArrowException as error:
+        raise TableError(
+            f"{path}: column {_SITELINKS} is not all whole numbers: {reason(error)}"
+        ) from error
+    if len(numbers) and pc.min(numbers).as_py() < 0:
+        raise TableError(f"{path}: column {_SITELINKS} has a negative number")
+    return numbers
+
+
+def _fill_columns(table: pa.Table, path: Path) -> pa.Table:
+    """Return the columns without nulls; rows without an entity are left out."""
     columns = dict(zip(table.column_names, table.columns, strict=True))
     missing = pa.nulls(len(table), pa.large_string())
     filled: dict[str, Any] = {
@@ -289,7 +334,7 @@ def _fill_columns(table: pa.Table) -> pa.Table:
         for name in _TEXTS
     }
     types = next((columns[name] for name in _TYPES if name in columns), missing)
-    whole = pa.table({**filled, "type": _to_lists(types)})
+    whole = pa.table({**filled, "type": _to_lists(types), _SITELINKS: _fill_sitelinks(table, path)})
     return whole.filter(pc.not_equal(whole["entity"], ""))
 
 

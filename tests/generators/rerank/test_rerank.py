@@ -47,7 +47,7 @@ def pti(**options):
 SHARE = getattr(kernels, "MIN_COSINE_SHARE", 0.0)
 
 
-def oracle(rerank, pivots, target):
+def oracle(rerank, pivots, target, sitelinks=None):
     """A stage of dictionaries, with the model and the weights of another."""
     names, owners = {}, {}
     for language, rows in [*pivots.items(), *([("target", target)] if target else [])]:
@@ -61,7 +61,7 @@ def oracle(rerank, pivots, target):
     every = [name for mine in names.values() for name in mine]
     rarity = NaiveRarity(naive, every, len(rerank.stage.rarity.table), SHARE)
     languages = {entity: len(each) for entity, each in owners.items()}
-    return NaiveStage(naive, names, languages, rerank.weights, rarity)
+    return NaiveStage(naive, names, languages, rerank.weights, rarity, sitelinks or {})
 
 
 # ---------------------------------------------------------------- the order
@@ -89,6 +89,7 @@ class Twofold(Listed):
 @given(
     tables(),
     tables() | st.none(),
+    st.dictionaries(ENTITIES, st.sampled_from([0, 1, 40, 351, 2**40])),
     ANSWERS,
     ANSWERS,
     QUERIES,
@@ -98,18 +99,19 @@ class Twofold(Listed):
 )
 @SLOW
 def test_the_order_is_what_the_oracle_says(
-    pivot, target, answer, other, queries, weights, k, depth
+    pivot, target, sitelinks, answer, other, queries, weights, k, depth
 ):
     mine = None if target is None else MentionTable.from_pairs(target)
     rerank = Rerank(
         Twofold(queries, answer, other),
         pivots={"is": MentionTable.from_pairs(pivot)},
         target=mine,
+        sitelinks=sitelinks,
         normalizer="none",
         weights=weights,
         depth=depth,
     )
-    slow = oracle(rerank, {"is": pivot}, target)
+    slow = oracle(rerank, {"is": pivot}, target, sitelinks)
     texts = rerank.stage.translate(queries)
     assume(not any(slow.is_doubtful(each) for each in (*queries, *texts) if each))
     for query, text, found in zip(queries, texts, rerank.candidates(queries, k), strict=True):

@@ -31,7 +31,13 @@ order alone is worth little before a second stage."""
 def build(training: Training, parameters: Parameters) -> Rerank:
     """Build both stages; the weights of the second are learned on the training's dev queries."""
     first = pivot_method.arguments(training, _first_stage(parameters))
-    return Rerank.build(**first, names=training.names, dev=training.dev, depth=_depth(parameters))
+    return Rerank.build(
+        **first,
+        names=training.names,
+        sitelinks=training.sitelinks,
+        dev=training.dev,
+        depth=_depth(parameters),
+    )
 
 
 def size(generator: Rerank) -> Size:

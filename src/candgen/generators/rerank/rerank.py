@@ -71,6 +71,8 @@ class Rerank(IndexBase):
             mentions of medium and hard ``dev`` queries.
         language: Code of the target language, which is also the language of the queries.
         names: Names of the target without entities: like those of its table, they teach endings.
+        sitelinks: How many sitelinks entities have, which tells how well known they are: see
+            ``candgen.tables.entities.read_sitelinks``.
         dev: Held-out queries on which the weights are learned.
         depth: How many candidates of the first stage are put into order.
         normalizer: Text normalizer for comparing names; independent of the first stage's.
@@ -104,6 +106,7 @@ class Rerank(IndexBase):
         target: MentionTable | None = None,
         language: str | None = None,
         names: Sequence[str] = (),
+        sitelinks: Mapping[str, int] | None = None,
         dev: Sequence[Query] = (),
         depth: int = DEPTH,
         normalizer: str = "latin",
@@ -126,6 +129,7 @@ class Rerank(IndexBase):
             normalizer,
             generator.knows if covers(generator) else None,
             names,
+            sitelinks,
         )
         self._set(
             first_stage=generator,
@@ -152,6 +156,7 @@ class Rerank(IndexBase):
         *,
         language: str | None = None,
         names: Sequence[str] = (),
+        sitelinks: Mapping[str, int] | None = None,
         dev: Sequence[Query] = (),
         depth: int = DEPTH,
         normalizer: str = "latin",
@@ -168,6 +173,7 @@ class Rerank(IndexBase):
             target: The mention table of the target language, if there is one.
             language: Code of the target language, which is also the language of the queries.
             names: Names of the target without entities, from which endings of words are learned.
+            sitelinks: How many sitelinks entities have.
             dev: Held-out queries on which the weights of the second stage are learned. The tables
                 must not hold the mentions of medium and hard ones.
             depth: How many candidates of the first stage are put into order.
@@ -196,6 +202,7 @@ class Rerank(IndexBase):
             target=target,
             language=language,
             names=names,
+            sitelinks=sitelinks,
             dev=dev,
             depth=depth,
             progress=progress,

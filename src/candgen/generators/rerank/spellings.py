@@ -78,7 +78,8 @@ class Spellings:
 
     Spelling i is ``symbols[start[i]:start[i + 1]]``, in the numbers of an edit model, and
     ``count[i]`` the logarithm of its count. ``popularity`` has the logarithm of all counts of an
-    entity, ``languages`` how many tables have it. ``entities`` are sorted by their bytes.
+    entity, ``languages`` how many tables have it, ``sitelinks`` the logarithm of its sitelinks, 0
+    if they are unknown. ``entities`` are sorted by their bytes.
     """
 
     entities: StringTable
@@ -88,9 +89,12 @@ class Spellings:
     count: Bytes
     popularity: Bytes
     languages: Bytes
+    sitelinks: Bytes
 
     @classmethod
-    def build(cls, rows: pa.Table, model: EditModel) -> "Spellings":
+    def build(
+        cls, rows: pa.Table, model: EditModel, sitelinks: Mapping[str, int] | None = None
+    ) -> "Spellings":
         """Group what ``normalized_rows`` returned by entity."""
         spelled = (
             rows.group_by(["entity", "text"], use_threads=False)
@@ -112,6 +116,7 @@ class Spellings:
             encode_logarithm(spelled["count_sum"].to_numpy()),
             encode_logarithm(whole["count_sum"].to_numpy()),
             np.minimum(whole["table_count_distinct"].to_numpy(), 255).astype(np.uint8),
+            encode_logarithm(_numbers_of(whole["entity"], sitelinks or {})),
         )
         for array in arrays:
             array.setflags(write=False)  # like those of a stored index: kernels compile once
@@ -132,6 +137,7 @@ class Spellings:
         check_array("spellings.count", self.count, np.uint8, spellings)
         check_array("spellings.popularity", self.popularity, np.uint8, entities)
         check_array("spellings.languages", self.languages, np.uint8, entities)
+        check_array("spellings.sitelinks", self.sitelinks, np.uint8, entities)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything, to be stored."""
@@ -142,17 +148,27 @@ class Spellings:
             "count": self.count,
             "popularity": self.popularity,
             "languages": self.languages,
+            "sitelinks": self.sitelinks,
             **add_prefix("entity", self.entities.arrays()),
         }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> "Spellings":
         """Return the spellings that ``arrays`` describe."""
-        names = ("first", "symbols", "start", "count", "popularity", "languages")
+        names = ("first", "symbols", "start", "count", "popularity", "languages", "sitelinks")
         return cls(
             entities=StringTable(**strip_prefix("entity", arrays)),
             **{name: arrays[name] for name in names},
         )
+
+
+def _numbers_of(entities: pa.ChunkedArray, known: Mapping[str, int]) -> npt.NDArray[np.int64]:
+    """Return a number for each entity, 0 where none is known."""
+    if not known:
+        return np.zeros(len(entities), np.int64)
+    chunks = (chunk.to_pylist() for chunk in entities.chunks)
+    numbers = (known.get(entity, 0) for chunk in chunks for entity in chunk)
+    return np.fromiter(numbers, np.int64, len(entities))
 
 
 def _narrow(numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:

@@ -63,6 +63,7 @@ class Stage:
         normalizer: str,
         knows: Knows | None = None,
         names: Sequence[str] = (),
+        sitelinks: Mapping[str, int] | None = None,
     ) -> tuple["Stage", int]:
         """Learn a stage with fixed weights; return it and how many pairs the edits come from.
 
@@ -88,7 +89,7 @@ class Stage:
                 only=word_entities(rows, joint=joint),
             )
             words = word_pairs(rows, written, into, joint=joint)
-        spellings = Spellings.build(_known(rows, knows), model)
+        spellings = Spellings.build(_known(rows, knows), model, sitelinks)
         stage = cls(
             spellings,
             _rarity_of(spellings, model),
@@ -106,10 +107,12 @@ class Stage:
         pivots: Mapping[str, MentionTable],
         target: MentionTable | None,
         knows: Knows | None = None,
+        sitelinks: Mapping[str, int] | None = None,
     ) -> "Stage":
         """Return the same stage with the names of other tables: nothing is learned from them."""
         _, _, rows = _rows_of(dict(sorted(pivots.items())), target, self.language, self.normalizer)
-        return self._with_spellings(Spellings.build(_known(rows, knows), self.edits))
+        known = _known(rows, knows)
+        return self._with_spellings(Spellings.build(known, self.edits, sitelinks))
 
     def without_names(self) -> "Stage":
         """Return what was learned, with no spellings."""
@@ -157,6 +160,7 @@ class Stage:
             spellings.count,
             spellings.popularity,
             spellings.languages,
+            spellings.sitelinks,
             decode_logarithm(codes),
             np.log1p(codes, dtype=np.float64),
         )

@@ -25,10 +25,12 @@ class Weights(NamedTuple):
     - ``words``: the cosine of the words of the mention and of a name, where words need not be
       equal, but similar;
     - ``skeleton``: how much of the mention the consonants of a name's words explain, rare words of
-      the mention counting more: names in scripts that do not write vowels have little else.
+      the mention counting more: names in scripts that do not write vowels have little else;
+    - ``sitelinks``: log(1 + number of its sitelinks), if they are known.
 
-    Of the last four, each is that of the name for which it is largest: see ``Rarity``. Names whose
-    cosine is less than 0.4 of the entity's largest are compared by cosine only.
+    From ``cosine`` to ``skeleton``, each is that of the name for which it is largest: see
+    ``Rarity``. Names whose cosine is less than 0.4 of the entity's largest are compared by cosine
+    only.
     """
 
     score: float
@@ -41,6 +43,7 @@ class Weights(NamedTuple):
     coverage: float = 0.0
     words: float = 0.0
     skeleton: float = 0.0
+    sitelinks: float = 0.0
 
 
 DEFAULT_WEIGHTS = Weights(
@@ -54,6 +57,7 @@ DEFAULT_WEIGHTS = Weights(
     coverage=5.0,
     words=3.5,
     skeleton=1.5,
+    sitelinks=0.3,
 )
 """Used without dev queries. Rounded from what was learned for several languages and kinds of
 mention: labels, inflected forms, surnames alone, names with other words around them."""

@@ -19,6 +19,7 @@ const PROPERTIES = {
   coverage: "part of the mention that the name's words explain",
   words: "similarity of the words, rare ones count more",
   skeleton: "part of the mention that the consonants of the name's words explain",
+  sitelinks: "number of its pages in all wikis",
 };
 
 /** The explanation of a candidate as elements. */
